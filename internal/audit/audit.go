@@ -64,6 +64,7 @@ const (
 	KeyCreate          Action = "key.create"
 	KeyRevoke          Action = "key.revoke"
 	RuleCreate         Action = "rule.create"
+	RuleUpdate         Action = "rule.update"
 	RuleDelete         Action = "rule.delete"
 	OrganizationCreate Action = "organization.create"
 	OrganizationUpdate Action = "organization.update"

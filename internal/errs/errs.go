@@ -51,6 +51,7 @@ const (
 	ReasonMethodNotAllowed     = "METHOD_NOT_ALLOWED"
 	ReasonRuleExists           = "RULE_EXISTS"
 	ReasonIdempotencyConflict  = "IDEMPOTENCY_CONFLICT"
+	ReasonEtagMismatch         = "ETAG_MISMATCH"
 	ReasonReviewFinished       = "REVIEW_FINISHED"
 	ReasonReviewNotComplete    = "REVIEW_NOT_COMPLETE"
 	ReasonRuleQuota            = "RULE_QUOTA"

@@ -83,6 +83,15 @@ const (
 	ScopeRepo Scope = "repo" // the repository in Rule.Repo
 )
 
+// Mode says what becomes of a rule's findings.
+type Mode string
+
+// The modes. A rule without one is enforced.
+const (
+	ModeEnforce Mode = "enforce" // they count in the verdict
+	ModeObserve Mode = "observe" // they are shown apart and fail nothing
+)
+
 // Origin says which ruleset a rule comes from.
 type Origin int
 
@@ -125,8 +134,16 @@ type Rule struct {
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
 	References []string // where to read more
+	Disabled   bool     // it is known and not matched; a rule is enabled unless somebody says so
+	Mode       Mode     // "" for ModeEnforce
 	Origin     Origin
-	CreatedAt  time.Time // zero for default rules and those of a rules file
+
+	// What the store keeps of rules from the API. Others have none of it.
+	Etag      string // of the content as it was stored, see Rule.Document
+	CreatedAt time.Time
+	CreatedBy string // such as `key:KEYID`
+	UpdatedAt time.Time
+	UpdatedBy string
 }
 
 // Paths selects files by doublestar globs.
@@ -140,6 +157,9 @@ type Cases struct {
 	Match   []string
 	NoMatch []string
 }
+
+// Observed reports whether the rule's findings are shown apart.
+func (r Rule) Observed() bool { return r.Mode == ModeObserve }
 
 // FullID returns the id with its category, as findings carry it.
 func (r Rule) FullID() string { return FullID(r.ID) }
@@ -288,8 +308,8 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, multiline, redact and origin, whatever the order of the rules; and the
-// globs of paths that no rule looks at.
+// paths, languages, multiline, redact, mode, whether it is disabled, and origin,
+// whatever the order of the rules; and the globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -315,8 +335,8 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.set(r.Paths.Include)
 		d.set(r.Paths.Exclude)
 		d.set(r.Languages)
-		d.flag(r.Multiline)
-		d.flag(r.Redact)
+		d.flags(r.Multiline)
+		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
 	}
 
@@ -338,10 +358,12 @@ func (d digester) text(s string) {
 	_, _ = d.WriteString(s)
 }
 
-func (d digester) flag(b bool) {
+func (d digester) flags(flags ...bool) {
 	n := 0
-	if b {
-		n = 1
+	for i, set := range flags {
+		if set {
+			n |= 1 << i
+		}
 	}
 	d.number(n)
 }

@@ -20,12 +20,16 @@ const (
 // organization. Its errors are *errs.Error where a caller can do something
 // about them.
 type Store interface {
-	// CreateRule stores a rule and returns it with CreatedAt set.
+	// CreateRule stores a rule and returns it as it is stored.
 	// AlreadyExists (RULE_EXISTS) when the organization has a rule with that
 	// full id, FailedPrecondition (RULE_QUOTA) when it has quota rules.
 	CreateRule(ctx context.Context, org string, r Rule, quota int) (Rule, error)
 	// GetRule reads a rule by its full id; NotFound (RULE_NOT_FOUND).
 	GetRule(ctx context.Context, org, fullID string) (Rule, error)
+	// UpdateRule replaces the rule with that full id and returns it as it is
+	// stored. Aborted (ETAG_MISMATCH) unless it has that etag; NotFound
+	// (RULE_NOT_FOUND).
+	UpdateRule(ctx context.Context, org string, r Rule, etag string) (Rule, error)
 	// DeleteRule deletes a rule by its full id; NotFound (RULE_NOT_FOUND).
 	DeleteRule(ctx context.Context, org, fullID string) error
 	// ListRules returns the rules of one repository, or those with scope org
@@ -46,7 +50,7 @@ type Policy interface {
 	Allowed(org, repo string) bool
 }
 
-// Service reads, creates, tries and deletes rules, and puts together those
+// Service reads, creates, changes, tries and deletes rules, and puts together those
 // that apply to a repository.
 type Service struct {
 	store    Store
@@ -137,25 +141,84 @@ func notFound(id string) error {
 // CreateRule validates and stores a rule. The errors are those of
 // RuleService.CreateRule in the API.
 func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, error) {
-	if r.Scope == "" {
-		r.Scope = ScopeOrg
-	}
-	r.Origin = OriginCustom
-	if r.Scope == ScopeRepo {
-		r.Origin = OriginRepository
-	}
-
-	if err := Validate(ctx, r); err != nil {
+	r = r.normal()
+	if err := s.check(ctx, org, r); err != nil {
 		return Rule{}, err
-	}
-	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
-		return Rule{}, RepositoryNotAllowed(org, r.Repo)
 	}
 	if _, ok := s.byID[r.FullID()]; ok {
 		return Rule{}, errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
 			"%q is a rule of the default ruleset; choose another id.", r.ID)
 	}
 	return s.store.CreateRule(ctx, org, r, MaxCustomRules)
+}
+
+// normal says what a rule that was sent leaves out, and where it comes from.
+func (r Rule) normal() Rule {
+	if r.Scope == "" {
+		r.Scope = ScopeOrg
+	}
+	if r.Mode == "" {
+		r.Mode = ModeEnforce
+	}
+	r.Origin = OriginCustom
+	if r.Scope == ScopeRepo {
+		r.Origin = OriginRepository
+	}
+
+	return r
+}
+
+// check says what is wrong with a rule that an organization is to have.
+func (s *Service) check(ctx context.Context, org string, r Rule) error {
+	if err := Validate(ctx, r); err != nil {
+		return err
+	}
+	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
+		return RepositoryNotAllowed(org, r.Repo)
+	}
+	return nil
+}
+
+// UpdateRule changes a rule that was created over the API. change returns it as it
+// shall be; its id stays. With an etag the rule must have that one. The errors are
+// those of RuleService.UpdateRule in the API.
+func (s *Service) UpdateRule(
+	ctx context.Context, org, id, etag string, change func(Rule) (Rule, error),
+) (Rule, error) {
+	before, err := s.store.GetRule(ctx, org, FullID(id))
+	if errs.ReasonOf(err) == errs.ReasonRuleNotFound {
+		if _, ok := s.byID[FullID(id)]; ok {
+			return Rule{}, errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
+				"%s is a rule of the default ruleset and can't be changed.", FullID(id))
+		}
+		return Rule{}, notFound(id)
+	}
+	if err != nil {
+		return Rule{}, err
+	}
+	if etag != "" && etag != before.Etag {
+		return Rule{}, EtagMismatch(before.FullID())
+	}
+
+	after, err := change(before)
+	if err != nil {
+		return Rule{}, err
+	}
+	after.ID = before.ID
+	after = after.normal()
+	if after.Document().Etag() == before.Etag {
+		return before, nil
+	}
+	if err := s.check(ctx, org, after); err != nil {
+		return Rule{}, err
+	}
+	return s.store.UpdateRule(ctx, org, after, before.Etag)
+}
+
+// EtagMismatch is the error for a rule that is not the one that was to be changed.
+func EtagMismatch(fullID string) error {
+	return errs.New(errs.Aborted, errs.ReasonEtagMismatch,
+		"The rule %q was changed meanwhile. Read it again and repeat the change.", fullID)
 }
 
 // DeleteRule deletes a rule that was created over the API: PermissionDenied

@@ -67,6 +67,15 @@ func Validate(ctx context.Context, r Rule) error {
 	return nil
 }
 
+// checkMode says what is wrong with the mode of a rule.
+func checkMode(m Mode) error {
+	switch m {
+	case "", ModeEnforce, ModeObserve:
+		return nil
+	}
+	return fmt.Errorf("%s is not a mode; use %q or %q", strings.TrimSpace(shown(string(m), "this")), ModeEnforce, ModeObserve)
+}
+
 type violationList []errs.FieldViolation
 
 func (v *violationList) add(field, format string, args ...any) {
@@ -97,6 +106,9 @@ func (t *trials) violations(ctx context.Context, r Rule) violationList {
 	checkMessage(&v, r.Message)
 	if r.Severity.String() == "" {
 		v.add("severity", "is required; one of %s", SeverityList())
+	}
+	if err := checkMode(r.Mode); err != nil {
+		v.add("mode", "%v", err)
 	}
 	checkList(&v, "paths.include", r.Paths.Include, MaxGlobs, match.CheckGlob)
 	checkList(&v, "paths.exclude", r.Paths.Exclude, MaxGlobs, match.CheckGlob)

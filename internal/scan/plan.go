@@ -105,7 +105,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		off[rule.FullID(d.ID)] = true
 	}
 	for _, x := range r.Rules.rules { // an organization's rule shadows a default rule with its id
-		if x.Origin != rule.OriginDefault && selects(r.Ruleset, x.Origin) {
+		if x.Origin != rule.OriginDefault && !x.Disabled && selects(r.Ruleset, x.Origin) {
 			off[x.FullID()] = true
 		}
 	}
@@ -164,7 +164,7 @@ func (p *plan) add(
 	var spares []match.Spare
 	for i, x := range r.rules {
 		isDefault := x.Origin == rule.OriginDefault
-		off[i] = isDefault && disabled[x.FullID()]
+		off[i] = x.Disabled || isDefault && disabled[x.FullID()]
 		g.noHits[i] = off[i] || !selects(selected, x.Origin)
 		if change, ok := changes[x.FullID()]; ok && isDefault && !off[i] {
 			x.Severity = cmp.Or(change.Severity, x.Severity)

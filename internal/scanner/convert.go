@@ -275,6 +275,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
 		Languages:   r.Languages,
+		Disabled:    r.Disabled,
 	}
 }
 
@@ -301,6 +302,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
 		Languages:  p.GetLanguages(),
+		Disabled:   p.GetDisabled(),
 	}, nil
 }
 

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
@@ -12,7 +14,8 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, created_at`
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, created_at, ` +
+	`created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
@@ -33,7 +36,13 @@ type ruleRow struct {
 	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
 	References   jsonOf[[]string] `db:"refs"`
 	Languages    jsonOf[[]string] `db:"languages"`
+	Enabled      bool             `db:"enabled"`
+	Mode         rule.Mode        `db:"mode"`
+	Etag         string           `db:"etag"`
 	CreatedAt    timestamp        `db:"created_at"`
+	CreatedBy    string           `db:"created_by"`
+	UpdatedAt    timestamp        `db:"updated_at"`
+	UpdatedBy    string           `db:"updated_by"`
 }
 
 // rule makes the domain's rule of the row.
@@ -50,25 +59,35 @@ func (r ruleRow) rule() rule.Rule {
 		Multiline: r.Multiline, Redact: r.Redact,
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
 		Languages:  r.Languages.value,
-		References: r.References.value, Origin: origin, CreatedAt: r.CreatedAt.Time,
+		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
+		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
 	}
 }
 
-// CreateRule implements rule.Store.
-func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
-	row := ruleRow{
+// rowOf makes the row of a rule as it is to be stored, but for the times and who
+// created it.
+func rowOf(ctx context.Context, org string, r rule.Rule) ruleRow {
+	return ruleRow{
 		Organization: org, FullID: r.FullID(), ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message,
 		Severity: severity(r.Severity), Scope: r.Scope, Repo: r.Repo, Multiline: r.Multiline, Redact: r.Redact,
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
+		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: r.Document().Etag(),
+		UpdatedBy: audit.FromContext(ctx).String(),
 	}
+}
+
+// CreateRule implements rule.Store.
+func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
+	row := rowOf(ctx, org, r)
+	row.CreatedBy = row.UpdatedBy
 	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
 		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
 			org); err != nil {
 			return err
 		}
-		row.CreatedAt = at(t.now)
+		row.CreatedAt, row.UpdatedAt = at(t.now), at(t.now)
 		err := t.insertRow(ctx, "rules", ruleColumns, row)
 		if s.dialect.classify(err) == duplicate {
 			return errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
@@ -115,6 +134,61 @@ func (s *Store) GetRule(ctx context.Context, org, fullID string) (rule.Rule, err
 
 func ruleNotFound(fullID string) error {
 	return errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no rule %q.", fullID)
+}
+
+// UpdateRule implements rule.Store.
+func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag string) (out rule.Rule, err error) {
+	err = s.write(ctx, "change a rule", of(org), func(t *tx) error {
+		var before ruleRow
+		err := t.get(ctx, &before, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`+t.lock("rules"),
+			org, r.FullID())
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return ruleNotFound(r.FullID())
+		case err != nil:
+			return err
+		case before.Etag != etag:
+			return rule.EtagMismatch(r.FullID())
+		}
+
+		row := rowOf(ctx, org, r)
+		row.CreatedAt, row.CreatedBy, row.UpdatedAt = before.CreatedAt, before.CreatedBy, at(t.now)
+		out = row.rule()
+		if err := t.replaceRule(ctx, row); err != nil {
+			return err
+		}
+		return t.audit(ctx, org, audit.Change{
+			Action: audit.RuleUpdate, Target: row.FullID, Fields: changed(before.rule(), out),
+		})
+	})
+
+	return out, err
+}
+
+// changed is what the audit log says of a changed rule. Cases are source code,
+// maybe with the secrets that a rule looks for.
+func changed(before, after rule.Rule) []audit.Field {
+	is, was := after.Document(), before.Document()
+	is.Cases, was.Cases = nil, nil
+	fields := audit.Diff(was, is)
+	if before.Disabled != after.Disabled {
+		enabled := func(r rule.Rule) string { return strconv.FormatBool(!r.Disabled) }
+		fields = append(fields, audit.Field{Name: "enabled", Before: enabled(before), After: enabled(after)})
+	}
+
+	return fields
+}
+
+// replaceRule stores another content of a rule that is there.
+func (t *tx) replaceRule(ctx context.Context, row ruleRow) error {
+	_, err := t.NamedExecContext(ctx, `UPDATE rules SET id = :id, type = :type, pattern = :pattern, message = :message,
+		severity = :severity, scope = :scope, repo = :repo, paths_include = :paths_include,
+		paths_exclude = :paths_exclude, multiline = :multiline, redact = :redact, cases_match = :cases_match,
+		cases_no_match = :cases_no_match, refs = :refs, languages = :languages, enabled = :enabled, mode = :mode, etag = :etag,
+		updated_at = :updated_at, updated_by = :updated_by
+		WHERE organization = :organization AND full_id = :full_id`, row)
+
+	return err
 }
 
 // DeleteRule implements rule.Store.

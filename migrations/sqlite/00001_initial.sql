@@ -188,7 +188,13 @@ CREATE TABLE rules (
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
     languages     TEXT    NOT NULL,
+    enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),
+    etag          TEXT    NOT NULL, -- of the content
     created_at    INTEGER NOT NULL,
+    created_by    TEXT    NOT NULL, -- such as `key:KEYID`
+    updated_at    INTEGER NOT NULL,
+    updated_by    TEXT    NOT NULL,
     PRIMARY KEY (organization, full_id),
     CHECK ((scope = 'repo') = (repo <> ''))
 ) STRICT, WITHOUT ROWID;

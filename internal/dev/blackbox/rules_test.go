@@ -344,3 +344,51 @@ rules:
 		assert.Equal(t, 1, count("custom"))
 	})
 }
+
+func TestARuleIsChanged(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	h.create(t, "acme/api", files{"README.md": "x"}).pull(1, files{"a": "zzz9\nyyy9"})
+	const path = "/v1/rules/no-zzz"
+	addRule(t, c, map[string]any{
+		"id": "no-zzz", "type": "regex", "pattern": "zzz9", "message": "No.", "severity": "low",
+		"paths": map[string]any{"include": []string{"a", "b"}, "exclude": []string{"b"}},
+	})
+	read := c.do(t, "GET", path, nil).decode(t)
+	assert.Equal(t, true, read["enabled"])
+	assert.Regexp(t, "^key:key_", read["created_by"])
+
+	send := func(status int, query string, body map[string]any) answer {
+		a := c.do(t, "PATCH", path+query, body)
+		require.Equal(t, status, a.status, a.body)
+		return a
+	}
+	patch := func(status int, query string, body map[string]any) map[string]any {
+		return send(status, query, body).decode(t)
+	}
+	after := patch(200, "", map[string]any{"severity": "high", "paths": map[string]any{"exclude": nil}, "etag": read["etag"]})
+	assert.Equal(t, "high", after["severity"])
+	assert.Equal(t, map[string]any{"include": []any{"a", "b"}, "exclude": []any{}}, after["paths"])
+	assert.Equal(t, "zzz9", after["pattern"])
+	assert.Equal(t, read["created_at"], after["created_at"])
+	assert.NotEqual(t, read["etag"], after["etag"])
+	stale := map[string]any{"severity": "low", "etag": read["etag"]}
+	assert.Equal(t, "ETAG_MISMATCH", send(409, "", stale).reason(t))
+	assert.Len(t, c.scan(t, "acme/api", 1)["findings"], 1)
+
+	assert.Equal(t, after, patch(200, "", map[string]any{"severity": "high"}), "nothing changed")
+	patch(400, "", map[string]any{"id": "other", "severity": "low"})
+	patch(400, "", map[string]any{"pattern": "("})
+	patch(400, "?update_mask=patern", map[string]any{"pattern": "yyy9"})
+	patch(400, "", map[string]any{})
+	after = patch(200, "?update_mask=paths,pattern", map[string]any{"pattern": "yyy9", "message": "not named"})
+	assert.Equal(t, "No.", after["message"])
+	assert.NotContains(t, after, "paths")
+	patch(200, "", map[string]any{"enabled": false})
+	assert.Empty(t, c.scan(t, "acme/api", 1)["findings"])
+
+	a := c.do(t, "PATCH", "/v1/rules/secrets/private-key", map[string]any{"severity": "low"})
+	assert.Equal(t, 403, a.status, a.body)
+	assert.Equal(t, "DEFAULT_RULE", a.reason(t))
+	assert.Equal(t, 404, c.do(t, "PATCH", "/v1/rules/none", map[string]any{"severity": "low"}).status)
+}

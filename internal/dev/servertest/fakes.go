@@ -108,12 +108,23 @@ func (f *Rules) GetRule(_ context.Context, _, id string) (rule.Rule, error) {
 	return r, nil
 }
 
+// UpdateRule implements api.RuleService.
+func (f *Rules) UpdateRule(
+	ctx context.Context, org, id, _ string, change func(rule.Rule) (rule.Rule, error),
+) (rule.Rule, error) {
+	r, err := f.GetRule(ctx, org, id)
+	if err != nil {
+		return r, err
+	}
+	return change(r)
+}
+
 // CreateRule implements api.RuleService.
 func (f *Rules) CreateRule(_ context.Context, _ string, r rule.Rule) (rule.Rule, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rule = r
-	f.rule.Scope, f.rule.CreatedAt = rule.ScopeOrg, Epoch
+	f.rule.Scope, f.rule.CreatedAt, f.rule.Etag, f.rule.UpdatedBy = rule.ScopeOrg, Epoch, "e1", ""
 	return f.rule, nil
 }
 

@@ -75,6 +75,14 @@ func changesAudited(t *testing.T, h Harness) {
 			Action: audit.RuleCreate, Target: "custom/no-x",
 			Fields: []audit.Field{{Name: "severity", After: "warning"}, {Name: "pattern", After: "x"}},
 		}},
+		{func() error {
+			after := orgRule("no-x")
+			after.Pattern, after.Disabled, after.Cases.Match = "y", true, []string{"a secret"}
+			_, err := h.Store.UpdateRule(ctx, acme, after, orgRule("no-x").Document().Etag())
+			return err
+		}, audit.Change{Action: audit.RuleUpdate, Target: "custom/no-x", Fields: []audit.Field{
+			{Name: "pattern", Before: "x", After: "y"}, {Name: "enabled", Before: "true", After: "false"},
+		}}},
 		{func() error { return h.Store.DeleteRule(ctx, acme, "custom/no-x") }, audit.Change{
 			Action: audit.RuleDelete, Target: "custom/no-x", Fields: []audit.Field{},
 		}},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -16,7 +17,7 @@ import (
 // orgRule returns a rule of an organization, to be created.
 func orgRule(id string) rule.Rule {
 	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "x", Message: "No x.", Severity: rule.Warning,
-		Scope: rule.ScopeOrg}
+		Scope: rule.ScopeOrg, Mode: rule.ModeEnforce}
 }
 
 // repoRule returns a rule of a repository, to be created.
@@ -44,11 +45,13 @@ func storedRule(t *testing.T, h Harness) {
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
 			Languages:  []string{"python", "c++"},
 			References: []string{"https://cwe.mitre.org/data/definitions/532.html"},
+			Disabled:   true, Mode: rule.ModeObserve,
 		},
 	} {
 		got := addRule(t, h, acme, r)
 		want := r
-		want.CreatedAt = h.Clock.Stored()
+		want.CreatedAt, want.UpdatedAt, want.CreatedBy = h.Clock.Stored(), h.Clock.Stored(), "system"
+		want.UpdatedBy, want.Etag = want.CreatedBy, r.Document().Etag()
 		want.Origin = []rule.Origin{rule.OriginCustom, rule.OriginRepository}[i]
 		assert.Equal(t, want, got)
 		h.Clock.Advance(time.Hour)
@@ -64,6 +67,36 @@ func storedRule(t *testing.T, h Harness) {
 		r.Severity = s
 		assert.Equal(t, s, addRule(t, h, acme, r).Severity)
 	}
+}
+
+func changedRule(t *testing.T, h Harness) {
+	before := addRule(t, h, acme, orgRule("no-x"))
+	addRule(t, h, other, orgRule("no-x"))
+	h.Clock.Advance(time.Hour)
+
+	after := repoRule("no-x", repo)
+	after.Pattern, after.Disabled, after.Mode = "y", true, rule.ModeObserve
+	ctx := as(t, audit.Key, "key_a")
+	_, err := h.Store.UpdateRule(ctx, acme, after, "another")
+	wantError(t, err, errs.Aborted, errs.ReasonEtagMismatch)
+	_, err = h.Store.UpdateRule(ctx, acme, orgRule("no-y"), before.Etag)
+	wantError(t, err, errs.NotFound, errs.ReasonRuleNotFound)
+	got, err := h.Store.UpdateRule(ctx, acme, after, before.Etag)
+	require.NoError(t, err)
+
+	want := after
+	want.UpdatedBy = "key:key_a"
+	want.Origin, want.Etag = rule.OriginRepository, after.Document().Etag()
+	want.CreatedAt, want.CreatedBy, want.UpdatedAt = before.CreatedAt, "system", h.Clock.Stored()
+	assert.Equal(t, want, got)
+	stored, err := h.Store.GetRule(t.Context(), acme, "custom/no-x")
+	require.NoError(t, err)
+	assert.Equal(t, want, stored)
+	_, err = h.Store.UpdateRule(ctx, acme, after, before.Etag)
+	wantError(t, err, errs.Aborted, errs.ReasonEtagMismatch)
+	foreign, err := h.Store.GetRule(t.Context(), other, "custom/no-x")
+	require.NoError(t, err)
+	assert.Equal(t, "x", foreign.Pattern)
 }
 
 func takenRuleID(t *testing.T, h Harness) {

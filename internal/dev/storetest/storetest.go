@@ -118,6 +118,7 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Races/findings become visible all at once": atomicFinish,
 
 		"Rules/a rule is stored as it was sent":                storedRule,
+		"Rules/a rule is changed as long as nobody else did":   changedRule,
 		"Rules/an id is taken once":                            takenRuleID,
 		"Rules/there is a quota, and a deletion frees a place": ruleQuota,
 		"Rules/rules are listed by scope":                      listedRules,

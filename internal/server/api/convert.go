@@ -167,7 +167,13 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 	out := &prwardenv1.Rule{
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
-		References: each(r.References, text), Languages: each(r.Languages, text), CreatedAt: toTime(r.CreatedAt),
+		References: each(r.References, text), Languages: each(r.Languages, text),
+		Enabled: new(!r.Disabled), Etag: r.Etag,
+		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
+		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
+	}
+	if out.Etag == "" {
+		out.Etag = r.Document().Etag()
 	}
 	out.Type = enum[prwardenv1.Rule_Type](r.Type, prwardenv1.Rule_Type_value)
 	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
@@ -207,6 +213,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Paths:     rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
 		Languages: r.GetLanguages(),
 		Cases:     rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
+		Disabled:  r != nil && r.Enabled != nil && !r.GetEnabled(),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

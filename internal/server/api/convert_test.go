@@ -157,14 +157,16 @@ func TestRuleThereAndBack(t *testing.T) {
 		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo,
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
-		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"}, Languages: []string{"go"},
-		CreatedAt: day,
+		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
+		Languages: []string{"go"}, Disabled: true,
+		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 
 	m := toPricedRule(in)
 	assertFilled(t, m.ProtoReflect())
 	want := in
-	want.CreatedAt = time.Time{} // set by the server
+	// Set by the server.
+	want.CreatedAt, want.CreatedBy, want.UpdatedAt, want.UpdatedBy = time.Time{}, "", time.Time{}, ""
 	assert.Equal(t, want, fromRule(m))
 	assert.Equal(t, rule.Rule{}, fromRule(nil))
 	assert.Equal(t, "99", fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_Type(99).Enum()}).Type,

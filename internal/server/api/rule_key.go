@@ -20,6 +20,7 @@ type RuleService interface {
 	ListRules(ctx context.Context, org, name string) ([]rule.Rule, error)
 	GetRule(ctx context.Context, org, id string) (rule.Rule, error)
 	CreateRule(ctx context.Context, org string, r rule.Rule) (rule.Rule, error)
+	UpdateRule(ctx context.Context, org, id, etag string, change func(rule.Rule) (rule.Rule, error)) (rule.Rule, error)
 	DeleteRule(ctx context.Context, org, id string) error
 	TestRule(ctx context.Context, r rule.Rule, text string) (hits []match.Hit, truncated bool, err error)
 }
@@ -100,6 +101,33 @@ func (h *Rules) CreateRule(
 		return nil, err
 	}
 	return &prwardenv1.CreateRuleResponse{Rule: toPricedRule(r)}, nil
+}
+
+// UpdateRule implements RuleService.
+func (h *Rules) UpdateRule(
+	ctx context.Context, req *prwardenv1.UpdateRuleRequest,
+) (*prwardenv1.UpdateRuleResponse, error) {
+	if id := req.GetRule().GetId(); id != "" && rule.FullID(id) != rule.FullID(req.GetId()) {
+		return nil, errs.Invalid("id", "can't be changed; leave it out or send %q", req.GetId())
+	}
+	done, err := h.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+
+	change := func(before rule.Rule) (rule.Rule, error) {
+		message := toRule(before)
+		if err := merge(message, req.GetRule(), req.GetUpdateMask().GetPaths()); err != nil {
+			return rule.Rule{}, err
+		}
+		return fromRule(message), nil
+	}
+	r, err := h.service.UpdateRule(ctx, auth.FromContext(ctx).Organization, req.GetId(), req.GetRule().GetEtag(), change)
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.UpdateRuleResponse{Rule: toPricedRule(r)}, nil
 }
 
 // TestRule implements RuleService.

@@ -303,32 +303,38 @@ func readRoute(md protoreflect.MethodDescriptor) (*route, error) {
 		rt.verb, rt.pattern = http.MethodGet, p.Get
 	case *annotations.HttpRule_Post:
 		rt.verb, rt.pattern = http.MethodPost, p.Post
+	case *annotations.HttpRule_Patch:
+		rt.verb, rt.pattern = http.MethodPatch, p.Patch
 	case *annotations.HttpRule_Delete:
 		rt.verb, rt.pattern = http.MethodDelete, p.Delete
 	default:
-		return nil, fmt.Errorf("no GET, POST or DELETE binding in %v", rule)
+		return nil, fmt.Errorf("no GET, POST, PATCH or DELETE binding in %v", rule)
 	}
 
 	path := segment.ReplaceAllString(regexp.QuoteMeta(rt.pattern), `(?P<$1>[^/:]+)`)
 	path = segments.ReplaceAllString(path, `(?P<$1>.+)`)
 	rt.path = regexp.MustCompile(`(?s)^` + path + `$`)
 
-	input := md.Input()
-	if field := rule.GetBody(); field != "" && field != "*" {
-		input = input.Fields().ByName(protoreflect.Name(field)).Message()
+	// What is in neither the path nor the body is in the query.
+	fields, body := md.Input().Fields(), rule.GetBody()
+	if body != "*" {
+		rt.query = make(map[string]protoreflect.FieldDescriptor)
+		for i := range fields.Len() {
+			name := string(fields.Get(i).Name())
+			if rt.path.SubexpIndex(name) < 0 && name != body {
+				rt.query[name] = fields.Get(i)
+			}
+		}
 	}
 
 	var err error
-	switch {
-	case rule.GetBody() != "":
-		rt.body, err = protoregistry.GlobalTypes.FindMessageByName(input.FullName())
-	case rt.verb == http.MethodGet:
-		rt.query = make(map[string]protoreflect.FieldDescriptor)
-		for i := range input.Fields().Len() {
-			if fd := input.Fields().Get(i); rt.path.SubexpIndex(string(fd.Name())) < 0 {
-				rt.query[string(fd.Name())] = fd
-			}
-		}
+	switch body {
+	case "":
+	case "*":
+		rt.body, err = protoregistry.GlobalTypes.FindMessageByName(md.Input().FullName())
+	default:
+		field := fields.ByName(protoreflect.Name(body)).Message()
+		rt.body, err = protoregistry.GlobalTypes.FindMessageByName(field.FullName())
 	}
 
 	return rt, err

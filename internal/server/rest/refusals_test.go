@@ -126,11 +126,11 @@ func TestAllow(t *testing.T) {
 		"/v1/reviews/rev_1:watch":  "GET, OPTIONS",
 		"/v1/reviews/rev_1:cancel": "POST, OPTIONS", // no identifier looks like this
 		"/v1/rules":                "GET, HEAD, POST, OPTIONS",
-		"/v1/rules/a/b":            "DELETE, GET, HEAD, OPTIONS",
+		"/v1/rules/a/b":            "DELETE, GET, HEAD, PATCH, OPTIONS",
 		"/v1/keys/key_1":           "DELETE, OPTIONS",
 		"/healthz":                 "GET, HEAD",
 	} {
-		a := b.Do(t, "PATCH", path, "", header)
+		a := b.Do(t, "PUT", path, "", header)
 		assert.Equal(t, 405, a.Status, path)
 		assert.Equal(t, want, a.Header.Get("Allow"), path)
 		if path == "/healthz" {

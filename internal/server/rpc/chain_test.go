@@ -60,7 +60,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
-		"CreateKey": auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
+		"UpdateRule": auth.RulesWrite,
+		"CreateKey":  auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
 	}, scopes)
 }
 

@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 		{errs.NotFound, codes.NotFound, 404,
 			[]string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "RULESET_NOT_FOUND", "KEY_NOT_FOUND"}},
 		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS"}},
-		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT"}},
+		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT", "ETAG_MISMATCH"}},
 		{errs.FailedPrecondition, codes.FailedPrecondition, 409,
 			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA"}},
 		{errs.ResourceExhausted, codes.ResourceExhausted, 429, []string{"RATE_LIMITED"}},

@@ -23,6 +23,7 @@ const (
 	RuleService_ListRules_FullMethodName    = "/prwarden.v1.RuleService/ListRules"
 	RuleService_GetRule_FullMethodName      = "/prwarden.v1.RuleService/GetRule"
 	RuleService_CreateRule_FullMethodName   = "/prwarden.v1.RuleService/CreateRule"
+	RuleService_UpdateRule_FullMethodName   = "/prwarden.v1.RuleService/UpdateRule"
 	RuleService_TestRule_FullMethodName     = "/prwarden.v1.RuleService/TestRule"
 	RuleService_DeleteRule_FullMethodName   = "/prwarden.v1.RuleService/DeleteRule"
 )
@@ -31,8 +32,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RuleService lists rulesets and reads, creates, tries and deletes rules of
-// the caller's organization.
+// RuleService lists rulesets and reads, creates, changes, tries and deletes
+// rules of the caller's organization.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -58,6 +59,18 @@ type RuleServiceClient interface {
 	// (RULE_EXISTS) when the id is taken, by a default rule too;
 	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
 	CreateRule(ctx context.Context, in *CreateRuleRequest, opts ...grpc.CallOption) (*CreateRuleResponse, error)
+	// UpdateRule changes a custom rule: the fields that the update mask names,
+	// or, without one over REST, those that are in the body. A list is replaced as
+	// a whole, and a field that is named and not given gets its default. Fields
+	// that the server sets, and the id, are left as they are. The new rule applies
+	// to reviews that are claimed after the answer. Scope: rules:write.
+	//
+	// Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+	// field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+	// that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+	// the etag of the request, or meanwhile.
+	UpdateRule(ctx context.Context, in *UpdateRuleRequest, opts ...grpc.CallOption) (*UpdateRuleResponse, error)
 	// TestRule runs a pattern over a text without storing anything. The text is
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -119,6 +132,16 @@ func (c *ruleServiceClient) CreateRule(ctx context.Context, in *CreateRuleReques
 	return out, nil
 }
 
+func (c *ruleServiceClient) UpdateRule(ctx context.Context, in *UpdateRuleRequest, opts ...grpc.CallOption) (*UpdateRuleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateRuleResponse)
+	err := c.cc.Invoke(ctx, RuleService_UpdateRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) TestRule(ctx context.Context, in *TestRuleRequest, opts ...grpc.CallOption) (*TestRuleResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TestRuleResponse)
@@ -143,8 +166,8 @@ func (c *ruleServiceClient) DeleteRule(ctx context.Context, in *DeleteRuleReques
 // All implementations must embed UnimplementedRuleServiceServer
 // for forward compatibility.
 //
-// RuleService lists rulesets and reads, creates, tries and deletes rules of
-// the caller's organization.
+// RuleService lists rulesets and reads, creates, changes, tries and deletes
+// rules of the caller's organization.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -170,6 +193,18 @@ type RuleServiceServer interface {
 	// (RULE_EXISTS) when the id is taken, by a default rule too;
 	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
 	CreateRule(context.Context, *CreateRuleRequest) (*CreateRuleResponse, error)
+	// UpdateRule changes a custom rule: the fields that the update mask names,
+	// or, without one over REST, those that are in the body. A list is replaced as
+	// a whole, and a field that is named and not given gets its default. Fields
+	// that the server sets, and the id, are left as they are. The new rule applies
+	// to reviews that are claimed after the answer. Scope: rules:write.
+	//
+	// Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+	// field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+	// that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+	// the etag of the request, or meanwhile.
+	UpdateRule(context.Context, *UpdateRuleRequest) (*UpdateRuleResponse, error)
 	// TestRule runs a pattern over a text without storing anything. The text is
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -202,6 +237,9 @@ func (UnimplementedRuleServiceServer) GetRule(context.Context, *GetRuleRequest) 
 }
 func (UnimplementedRuleServiceServer) CreateRule(context.Context, *CreateRuleRequest) (*CreateRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateRule not implemented")
+}
+func (UnimplementedRuleServiceServer) UpdateRule(context.Context, *UpdateRuleRequest) (*UpdateRuleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateRule not implemented")
 }
 func (UnimplementedRuleServiceServer) TestRule(context.Context, *TestRuleRequest) (*TestRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method TestRule not implemented")
@@ -302,6 +340,24 @@ func _RuleService_CreateRule_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_UpdateRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).UpdateRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_UpdateRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).UpdateRule(ctx, req.(*UpdateRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RuleService_TestRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(TestRuleRequest)
 	if err := dec(in); err != nil {
@@ -360,6 +416,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CreateRule",
 			Handler:    _RuleService_CreateRule_Handler,
+		},
+		{
+			MethodName: "UpdateRule",
+			Handler:    _RuleService_UpdateRule_Handler,
 		},
 		{
 			MethodName: "TestRule",

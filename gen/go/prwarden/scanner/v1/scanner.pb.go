@@ -583,7 +583,9 @@ type ScanRule struct {
 	// Where to read more. Only sent back.
 	References []string `protobuf:"bytes,13,rep,name=references,proto3" json:"references,omitempty"`
 	// Languages of files to look at; any when empty.
-	Languages     []string `protobuf:"bytes,14,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages []string `protobuf:"bytes,14,rep,name=languages,proto3" json:"languages,omitempty"`
+	// Whether the rule is known and not matched.
+	Disabled      bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -714,6 +716,13 @@ func (x *ScanRule) GetLanguages() []string {
 		return x.Languages
 	}
 	return nil
+}
+
+func (x *ScanRule) GetDisabled() bool {
+	if x != nil {
+		return x.Disabled
+	}
+	return false
 }
 
 // ScanResponse is one message from the scanner.
@@ -1628,7 +1637,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\x83\x04\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\x9f\x04\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -1647,7 +1656,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"references\x18\r \x03(\tR\n" +
 	"references\x12\x1c\n" +
-	"\tlanguages\x18\x0e \x03(\tR\tlanguages\"Z\n" +
+	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x1a\n" +
+	"\bdisabled\x18\x10 \x01(\bR\bdisabled\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +

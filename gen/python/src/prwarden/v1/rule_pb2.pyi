@@ -6,6 +6,7 @@ isort:skip_file
 import builtins
 import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.field_mask_pb2
 import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
@@ -178,6 +179,11 @@ class Rule(google.protobuf.message.Message):
     CREATED_AT_FIELD_NUMBER: builtins.int
     MATCHING_COST_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
+    ENABLED_FIELD_NUMBER: builtins.int
+    ETAG_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
+    UPDATED_AT_FIELD_NUMBER: builtins.int
+    UPDATED_BY_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
     part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and
@@ -205,6 +211,20 @@ class Rule(google.protobuf.message.Message):
     """
     redact: builtins.bool
     """Mask the matched text wherever it would be stored or shown."""
+    enabled: builtins.bool
+    """Whether the rule is matched at all; true when not given. A comment that
+    suppresses findings may name a rule that is not.
+    """
+    etag: builtins.str
+    """Stands for the content of the rule: equal etags mean equal rules. In a
+    request to change the rule it says which content the change is of.
+    """
+    created_by: builtins.str
+    """Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+    `cli:root@build`. Absent on rules of the default ruleset and of a rules file.
+    """
+    updated_by: builtins.str
+    """Who last changed the rule; absent where created_by is."""
     @property
     def paths(self) -> Global___Rule.Paths:
         """The files that the rule looks at; all when not given."""
@@ -240,6 +260,10 @@ class Rule(google.protobuf.message.Message):
         its name says and those that its first line says.
         """
 
+    @property
+    def updated_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When the rule was last changed; absent where created_at is."""
+
     def __init__(
         self,
         *,
@@ -258,9 +282,18 @@ class Rule(google.protobuf.message.Message):
         created_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         matching_cost: Global___MatchingCost | None = ...,
         languages: collections.abc.Iterable[builtins.str] | None = ...,
+        enabled: builtins.bool | None = ...,
+        etag: builtins.str = ...,
+        created_by: builtins.str | None = ...,
+        updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        updated_by: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "cases", b"cases", "created_at", b"created_at", "matching_cost", b"matching_cost", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "cases", b"cases", "created_at", b"created_at", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "matching_cost", b"matching_cost", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_enabled", b"_enabled"]) -> typing.Literal["enabled"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
     @typing.overload
@@ -269,6 +302,8 @@ class Rule(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_severity", b"_severity"]) -> typing.Literal["severity"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_type", b"_type"]) -> typing.Literal["type"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_updated_by", b"_updated_by"]) -> typing.Literal["updated_by"] | None: ...
 
 Global___Rule: typing_extensions.TypeAlias = Rule
 
@@ -464,6 +499,63 @@ class CreateRuleResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["rule", b"rule"]) -> None: ...
 
 Global___CreateRuleResponse: typing_extensions.TypeAlias = CreateRuleResponse
+
+@typing.final
+class UpdateRuleRequest(google.protobuf.message.Message):
+    """Request of UpdateRule. Over REST the rule is the body."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ID_FIELD_NUMBER: builtins.int
+    RULE_FIELD_NUMBER: builtins.int
+    UPDATE_MASK_FIELD_NUMBER: builtins.int
+    id: builtins.str
+    """Identifier of the rule, with its slash plain or as %2F."""
+    @property
+    def rule(self) -> Global___Rule:
+        """The fields as they shall be. With an etag nothing is changed when the rule
+        has another one. The id may be left out; it can't be changed.
+        """
+
+    @property
+    def update_mask(self) -> google.protobuf.field_mask_pb2.FieldMask:
+        """Names of the fields to change, such as `severity` or `paths.include`. Over
+        REST they are separated by commas, and without them all fields of the body
+        are changed.
+        """
+
+    def __init__(
+        self,
+        *,
+        id: builtins.str = ...,
+        rule: Global___Rule | None = ...,
+        update_mask: google.protobuf.field_mask_pb2.FieldMask | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["rule", b"rule", "update_mask", b"update_mask"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["id", b"id", "rule", b"rule", "update_mask", b"update_mask"]) -> None: ...
+
+Global___UpdateRuleRequest: typing_extensions.TypeAlias = UpdateRuleRequest
+
+@typing.final
+class UpdateRuleResponse(google.protobuf.message.Message):
+    """Response of UpdateRule. Over REST the rule is the body."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: builtins.int
+    @property
+    def rule(self) -> Global___Rule:
+        """The rule as it is stored."""
+
+    def __init__(
+        self,
+        *,
+        rule: Global___Rule | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["rule", b"rule"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["rule", b"rule"]) -> None: ...
+
+Global___UpdateRuleResponse: typing_extensions.TypeAlias = UpdateRuleResponse
 
 @typing.final
 class TestRuleRequest(google.protobuf.message.Message):

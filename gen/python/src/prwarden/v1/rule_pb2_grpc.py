@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class RuleServiceStub(object):
-    """RuleService lists rulesets and reads, creates, tries and deletes rules of
-    the caller's organization.
+    """RuleService lists rulesets and reads, creates, changes, tries and deletes
+    rules of the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -61,6 +61,11 @@ class RuleServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.CreateRuleRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_rule__pb2.CreateRuleResponse.FromString,
                 _registered_method=True)
+        self.UpdateRule = channel.unary_unary(
+                '/prwarden.v1.RuleService/UpdateRule',
+                request_serializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.FromString,
+                _registered_method=True)
         self.TestRule = channel.unary_unary(
                 '/prwarden.v1.RuleService/TestRule',
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.SerializeToString,
@@ -74,8 +79,8 @@ class RuleServiceStub(object):
 
 
 class RuleServiceServicer(object):
-    """RuleService lists rulesets and reads, creates, tries and deletes rules of
-    the caller's organization.
+    """RuleService lists rulesets and reads, creates, changes, tries and deletes
+    rules of the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -117,6 +122,23 @@ class RuleServiceServicer(object):
         repository that the organization may not scan; ALREADY_EXISTS
         (RULE_EXISTS) when the id is taken, by a default rule too;
         FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateRule(self, request, context):
+        """UpdateRule changes a custom rule: the fields that the update mask names,
+        or, without one over REST, those that are in the body. A list is replaced as
+        a whole, and a field that is named and not given gets its default. Fields
+        that the server sets, and the id, are left as they are. The new rule applies
+        to reviews that are claimed after the answer. Scope: rules:write.
+
+        Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+        field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+        that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+        ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+        the etag of the request, or meanwhile.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -166,6 +188,11 @@ def add_RuleServiceServicer_to_server(servicer, server):
                     request_deserializer=prwarden_dot_v1_dot_rule__pb2.CreateRuleRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_rule__pb2.CreateRuleResponse.SerializeToString,
             ),
+            'UpdateRule': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateRule,
+                    request_deserializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.SerializeToString,
+            ),
             'TestRule': grpc.unary_unary_rpc_method_handler(
                     servicer.TestRule,
                     request_deserializer=prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.FromString,
@@ -185,8 +212,8 @@ def add_RuleServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RuleService(object):
-    """RuleService lists rulesets and reads, creates, tries and deletes rules of
-    the caller's organization.
+    """RuleService lists rulesets and reads, creates, changes, tries and deletes
+    rules of the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -292,6 +319,33 @@ class RuleService(object):
             '/prwarden.v1.RuleService/CreateRule',
             prwarden_dot_v1_dot_rule__pb2.CreateRuleRequest.SerializeToString,
             prwarden_dot_v1_dot_rule__pb2.CreateRuleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateRule(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.RuleService/UpdateRule',
+            prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.SerializeToString,
+            prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.FromString,
             options,
             channel_credentials,
             insecure,

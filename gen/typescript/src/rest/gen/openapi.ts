@@ -227,7 +227,13 @@ export interface paths {
         delete: operations["deleteRule"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update rule
+         * @description Changes a custom rule: the fields that the update mask names, or, without one over REST, those that are in the body. A list is replaced as a whole, and a field that is named and not given gets its default. Fields that the server sets, and the id, are left as they are. The new rule applies to reviews that are claimed after the answer. Scope: rules:write.
+         *
+         *     Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan, (DEFAULT_RULE) for a rule of the default ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of the request, or meanwhile.
+         */
+        patch: operations["updateRule"];
         trace?: never;
     };
     "/v1/rules:test": {
@@ -681,6 +687,12 @@ export interface components {
              * @description When the rule was created. Absent on rules of the default ruleset and of a rules file.
              */
             readonly created_at?: string;
+            /** @description Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or `cli:root@build`. Absent on rules of the default ruleset and of a rules file. */
+            readonly created_by?: string;
+            /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
+            enabled?: boolean;
+            /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
+            etag: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
@@ -710,6 +722,13 @@ export interface components {
             severity: components["schemas"]["SeverityLevel"];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
+            /**
+             * Format: date-time
+             * @description When the rule was last changed; absent where created_at is.
+             */
+            readonly updated_at?: string;
+            /** @description Who last changed the rule; absent where created_by is. */
+            readonly updated_by?: string;
         };
         /** @description Cases are texts that the rule must and must not match: at most 32 KiB of them in all. A rule that fails its own cases is refused. */
         RuleCases: {
@@ -726,9 +745,49 @@ export interface components {
             no_match?: string[];
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
+        RuleChange: {
+            /** @description Texts that the rule must and must not match. */
+            cases?: components["schemas"]["RuleCasesInput"];
+            /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
+            enabled?: boolean;
+            /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
+            etag?: string;
+            /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
+            id?: string;
+            /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
+            languages?: string[];
+            /** @description What a finding says: 1 to 1,000 characters. */
+            message?: string;
+            /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
+            multiline?: boolean;
+            /** @description The files that the rule looks at; all when not given. */
+            paths?: components["schemas"]["RulePathsInput"];
+            /**
+             * Format: re2
+             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, and not one that matches the empty string.
+             */
+            pattern?: string;
+            /** @description Mask the matched text wherever it would be stored or shown. */
+            redact?: boolean;
+            /** @description Where to read more: at most 10 absolute http or https URLs of at most 500 characters. */
+            references?: string[];
+            /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
+            repo?: string;
+            /** @description Where the rule applies; `org` when not given. */
+            scope?: components["schemas"]["RulesetScope"];
+            /** @description Severity of the rule's findings. */
+            severity?: components["schemas"]["SeverityLevel"];
+            /** @description Kind of check. */
+            type?: components["schemas"]["RuleType"];
+        };
+        /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
+            enabled?: boolean;
+            /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
+            etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
@@ -1050,6 +1109,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description What was to be changed is not what it was with that etag (reason `ETAG_MISMATCH`). */
+        EtagMismatch: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description The idempotency key was used with another request (reason `IDEMPOTENCY_CONFLICT`). */
         IdempotencyConflict: {
             headers: {
@@ -1199,6 +1271,25 @@ export interface components {
          *     - `RULE_QUOTA`: the organization has 5,000 rules, which is the most
          */
         RuleExists: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `SCOPE_MISSING`: the key lacks the scope that the call needs
+         *     - `REPOSITORY_NOT_ALLOWED`: the organization may not use the repository
+         *     - `DEFAULT_RULE`: rules of the default ruleset can't be changed
+         */
+        RuleNotChangeable: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -2098,6 +2189,8 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "enabled": true,
+                 *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
                  *       "message": "Use the logger.",
                  *       "multiline": false,
@@ -2144,6 +2237,9 @@ export interface operations {
                      *         ]
                      *       },
                      *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "enabled": true,
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
                      *       "matching_cost": {
                      *         "microseconds_per_mib": 1,
@@ -2166,7 +2262,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
-                     *       "type": "regex"
+                     *       "type": "regex",
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -2219,6 +2317,9 @@ export interface operations {
                      *         ]
                      *       },
                      *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "enabled": true,
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
                      *       "matching_cost": {
                      *         "microseconds_per_mib": 1,
@@ -2241,7 +2342,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
-                     *       "type": "regex"
+                     *       "type": "regex",
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -2286,6 +2389,127 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["DefaultRule"];
             404: components["responses"]["RuleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateRule: {
+        parameters: {
+            query?: {
+                /** @description Names of the fields to change, such as `severity` or `paths.include`. Over REST they are separated by commas, and without them all fields of the body are changed. */
+                update_mask?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the rule, with its slash plain or as %2F.
+                 * @example custom/no-print
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cases": {
+                 *         "match": [
+                 *           "fmt.Println(\"x\")"
+                 *         ],
+                 *         "no_match": [
+                 *           "log.Print(\"x\")"
+                 *         ]
+                 *       },
+                 *       "enabled": true,
+                 *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                 *       "id": "no-print",
+                 *       "message": "Use the logger.",
+                 *       "multiline": false,
+                 *       "paths": {
+                 *         "exclude": [
+                 *           "cmd/**"
+                 *         ],
+                 *         "include": [
+                 *           "**\/*.go"
+                 *         ]
+                 *       },
+                 *       "pattern": "fmt\\.Print(ln|f)?\\(",
+                 *       "redact": false,
+                 *       "references": [
+                 *         "https://pkg.go.dev/log/slog"
+                 *       ],
+                 *       "scope": "org",
+                 *       "severity": "warning",
+                 *       "type": "regex"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleChange"];
+            };
+        };
+        responses: {
+            /** @description The rule as it is stored. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cases": {
+                     *         "match": [
+                     *           "fmt.Println(\"x\")"
+                     *         ],
+                     *         "no_match": [
+                     *           "log.Print(\"x\")"
+                     *         ]
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "enabled": true,
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "id": "no-print",
+                     *       "matching_cost": {
+                     *         "microseconds_per_mib": 1,
+                     *         "weak": false
+                     *       },
+                     *       "message": "Use the logger.",
+                     *       "multiline": false,
+                     *       "paths": {
+                     *         "exclude": [
+                     *           "cmd/**"
+                     *         ],
+                     *         "include": [
+                     *           "**\/*.go"
+                     *         ]
+                     *       },
+                     *       "pattern": "fmt\\.Print(ln|f)?\\(",
+                     *       "redact": false,
+                     *       "references": [
+                     *         "https://pkg.go.dev/log/slog"
+                     *       ],
+                     *       "scope": "org",
+                     *       "severity": "warning",
+                     *       "type": "regex",
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["RuleNotChangeable"];
+            404: components["responses"]["RuleNotFound"];
+            409: components["responses"]["EtagMismatch"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -2389,6 +2613,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *           "enabled": true,
+                     *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
                      *           "message": "Use the logger.",
                      *           "multiline": false,
@@ -2407,7 +2634,9 @@ export interface operations {
                      *           ],
                      *           "scope": "org",
                      *           "severity": "warning",
-                     *           "type": "regex"
+                     *           "type": "regex",
+                     *           "updated_at": "2026-11-20T09:30:00Z",
+                     *           "updated_by": "key:key_01k9w3t5zq8h4m2x"
                      *         }
                      *       ]
                      *     }

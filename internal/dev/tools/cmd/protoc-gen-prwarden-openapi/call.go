@@ -17,7 +17,7 @@ type call struct {
 	*protogen.Method
 	rule    *annotations.HttpRule
 	options *openapiv2.Operation
-	verb    string   // get, post or delete
+	verb    string   // get, post, patch or delete
 	path    string   // as OpenAPI writes it: `/v1/rules/{id}`
 	params  []string // names of the path's parameters
 }
@@ -40,6 +40,14 @@ func newCall(method *protogen.Method) *call {
 	return c
 }
 
+// direction is that of what is sent: a PATCH leaves out what stays.
+func (c *call) direction() direction {
+	if c.verb == "patch" {
+		return change
+	}
+	return request
+}
+
 // addCall adds a call and the schemas of what is sent and answered.
 func (g *generator) addCall(method *protogen.Method, tag any) {
 	c := newCall(method)
@@ -57,9 +65,9 @@ func (g *generator) addCall(method *protogen.Method, tag any) {
 	switch field := c.rule.GetBody(); field {
 	case "":
 	case "*":
-		op["requestBody"], sent = g.requestBody(method.Input, c.params...)
+		op["requestBody"], sent = g.requestBody(method.Input, request, c.params...)
 	default:
-		op["requestBody"], sent = g.requestBody(fieldOf(method.Input, field).Message)
+		op["requestBody"], sent = g.requestBody(fieldOf(method.Input, field).Message, c.direction())
 	}
 	if parameters := g.parameters(c); len(parameters) > 0 {
 		op["parameters"] = parameters
@@ -80,7 +88,7 @@ func (g *generator) parameters(c *call) (all []object) {
 			parameter := g.parameter(f, "path")
 			parameter["required"] = true
 			all = append(all, parameter)
-		} else if c.verb == "get" {
+		} else if body := c.rule.GetBody(); body != "*" && body != f.Desc.TextName() {
 			all = append(all, g.parameter(f, "query"))
 		}
 	}
@@ -110,11 +118,11 @@ func (g *generator) parameter(f *protogen.Field, in string) object {
 }
 
 // requestBody makes the body of a call that has one, and its example. It may be left out when nothing is required.
-func (g *generator) requestBody(m *protogen.Message, omit ...string) (body, sent object) {
-	ref, sent := g.message(m, request, omit...), example(m, request)
+func (g *generator) requestBody(m *protogen.Message, dir direction, omit ...string) (body, sent object) {
+	ref, sent := g.message(m, dir, omit...), example(m, request)
 	body = object{"content": object{jsonType: object{"schema": ref, "example": sent}}}
 	name := strings.TrimPrefix(ref["$ref"].(string), "#/components/schemas/")
-	set(body, "required", g.schemas[name].(object)["required"] != nil)
+	set(body, "required", dir == change || g.schemas[name].(object)["required"] != nil)
 	return body, sent
 }
 
@@ -152,8 +160,8 @@ func (c *call) samples(grpcMethod any, sent object) []object {
 	}
 
 	flags, data := "", ""
-	if c.verb == "delete" {
-		flags = "-X DELETE "
+	if c.verb == "delete" || c.verb == "patch" {
+		flags = "-X " + strings.ToUpper(c.verb) + " "
 	}
 	if sent != nil {
 		data = " \\\n  -H 'Content-Type: application/json' \\\n  -d " + quoted(sent)

@@ -16,13 +16,23 @@ import (
 )
 
 // direction says whether a schema describes what a client sends or what it gets. A request refuses unknown and
-// output-only fields and may leave out what has a default; an answer always holds every field that can't be absent.
+// output-only fields and may leave out what has a default, and a change what stays; an answer always holds every field
+// that can't be absent.
 type direction int
 
 const (
 	request direction = iota
+	change
 	answer
 )
+
+// nested is the direction of what a message holds: a change replaces it as a whole.
+func (d direction) nested() direction {
+	if d == change {
+		return request
+	}
+	return d
+}
 
 // componentName is the name of a message or enum without its package and dots.
 func componentName(d protoreflect.Descriptor) string {
@@ -39,6 +49,9 @@ func (g *generator) message(m *protogen.Message, dir direction, omit ...string) 
 	if dir == request && !strings.HasSuffix(name, "Request") {
 		name += "Input"
 	}
+	if dir == change {
+		name += "Change"
+	}
 	if g.schemas[name] != nil {
 		return componentRef(name)
 	}
@@ -50,12 +63,12 @@ func (g *generator) message(m *protogen.Message, dir direction, omit ...string) 
 	var required []string
 	for _, f := range m.Fields {
 		name := f.Desc.TextName()
-		if slices.Contains(omit, name) || dir == request && outputOnly(f) {
+		if slices.Contains(omit, name) || dir != answer && outputOnly(f) {
 			continue
 		}
-		properties[name] = g.field(f, dir)
+		properties[name] = g.field(f, dir.nested())
 		demanded := hasBehavior(f, annotations.FieldBehavior_REQUIRED) || rulesOf(f).GetRequired()
-		if demanded || dir == answer && !f.Desc.HasPresence() {
+		if demanded && dir != change || dir == answer && !f.Desc.HasPresence() {
 			required = append(required, name)
 		}
 	}
@@ -63,7 +76,7 @@ func (g *generator) message(m *protogen.Message, dir direction, omit ...string) 
 	if slices.Sort(required); len(required) > 0 {
 		schema["required"] = required
 	}
-	if dir == request {
+	if dir != answer {
 		schema["additionalProperties"] = false
 		if len(properties) == 0 {
 			schema["description"] = "An empty object."
@@ -94,7 +107,7 @@ func (g *generator) value(f *protogen.Field, dir direction, rules *validate.Fiel
 	switch {
 	case f.Enum != nil:
 		schema = g.words(f.Enum)
-	case f.Message != nil && f.Message.Desc.FullName() != "google.protobuf.Timestamp":
+	case f.Message != nil && !isText(f.Message):
 		schema = g.message(f.Message, dir)
 	default:
 		schema = plainSchema(f, rules)
@@ -109,6 +122,14 @@ func (g *generator) value(f *protogen.Field, dir direction, rules *validate.Fiel
 	set(schema, "description", description)
 	set(schema, "readOnly", outputOnly(f) && schema["$ref"] == nil)
 	return schema
+}
+
+const fieldMask = "google.protobuf.FieldMask"
+
+// isText reports whether JSON has the message as a text.
+func isText(m *protogen.Message) bool {
+	name := m.Desc.FullName()
+	return name == "google.protobuf.Timestamp" || name == fieldMask
 }
 
 // words returns a reference to the schema of an enum: its words but for the zero value, and what they mean.
@@ -133,6 +154,9 @@ func plainSchema(f *protogen.Field, rules *validate.FieldRules) object {
 	case protoreflect.BytesKind:
 		return object{"type": "string", "format": "byte"}
 	case protoreflect.MessageKind:
+		if f.Message.Desc.FullName() == fieldMask {
+			return object{"type": "string", "pattern": `^[a-z_.]+(,[a-z_.]+)*$`, "maxLength": 1000}
+		}
 		return object{"type": "string", "format": "date-time"}
 	case protoreflect.Int32Kind:
 		least, most := int32(math.MinInt32), int32(math.MaxInt32)

@@ -44,6 +44,9 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    etag_ = "";
+    createdBy_ = "";
+    updatedBy_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -2707,6 +2710,243 @@ private static final long serialVersionUID = 0L;
     return languages_.getByteString(index);
   }
 
+  public static final int ENABLED_FIELD_NUMBER = 16;
+  private boolean enabled_ = false;
+  /**
+   * <pre>
+   * Whether the rule is matched at all; true when not given. A comment that
+   * suppresses findings may name a rule that is not.
+   * </pre>
+   *
+   * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+   * @return Whether the enabled field is set.
+   */
+  @java.lang.Override
+  public boolean hasEnabled() {
+    return ((bitField0_ & 0x00000100) != 0);
+  }
+  /**
+   * <pre>
+   * Whether the rule is matched at all; true when not given. A comment that
+   * suppresses findings may name a rule that is not.
+   * </pre>
+   *
+   * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+   * @return The enabled.
+   */
+  @java.lang.Override
+  public boolean getEnabled() {
+    return enabled_;
+  }
+
+  public static final int ETAG_FIELD_NUMBER = 18;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object etag_ = "";
+  /**
+   * <pre>
+   * Stands for the content of the rule: equal etags mean equal rules. In a
+   * request to change the rule it says which content the change is of.
+   * </pre>
+   *
+   * <code>string etag = 18 [json_name = "etag"];</code>
+   * @return The etag.
+   */
+  @java.lang.Override
+  public java.lang.String getEtag() {
+    java.lang.Object ref = etag_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      etag_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Stands for the content of the rule: equal etags mean equal rules. In a
+   * request to change the rule it says which content the change is of.
+   * </pre>
+   *
+   * <code>string etag = 18 [json_name = "etag"];</code>
+   * @return The bytes for etag.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getEtagBytes() {
+    java.lang.Object ref = etag_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      etag_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int CREATED_BY_FIELD_NUMBER = 19;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return Whether the createdBy field is set.
+   */
+  @java.lang.Override
+  public boolean hasCreatedBy() {
+    return ((bitField0_ & 0x00000200) != 0);
+  }
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int UPDATED_AT_FIELD_NUMBER = 20;
+  private com.google.protobuf.Timestamp updatedAt_;
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   * @return Whether the updatedAt field is set.
+   */
+  @java.lang.Override
+  public boolean hasUpdatedAt() {
+    return ((bitField0_ & 0x00000400) != 0);
+  }
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   * @return The updatedAt.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getUpdatedAt() {
+    return updatedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : updatedAt_;
+  }
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getUpdatedAtOrBuilder() {
+    return updatedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : updatedAt_;
+  }
+
+  public static final int UPDATED_BY_FIELD_NUMBER = 21;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object updatedBy_ = "";
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return Whether the updatedBy field is set.
+   */
+  @java.lang.Override
+  public boolean hasUpdatedBy() {
+    return ((bitField0_ & 0x00000800) != 0);
+  }
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return The updatedBy.
+   */
+  @java.lang.Override
+  public java.lang.String getUpdatedBy() {
+    java.lang.Object ref = updatedBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      updatedBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return The bytes for updatedBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getUpdatedByBytes() {
+    java.lang.Object ref = updatedBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      updatedBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -2765,6 +3005,21 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < languages_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 15, languages_.getRaw(i));
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      output.writeBool(16, enabled_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 18, etag_);
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 19, createdBy_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      output.writeMessage(20, getUpdatedAt());
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -2839,6 +3094,23 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 1 * getLanguagesList().size();
     }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(16, enabled_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(18, etag_);
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(19, createdBy_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(20, getUpdatedAt());
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -2905,6 +3177,28 @@ private static final long serialVersionUID = 0L;
     }
     if (!getLanguagesList()
         .equals(other.getLanguagesList())) return false;
+    if (hasEnabled() != other.hasEnabled()) return false;
+    if (hasEnabled()) {
+      if (getEnabled()
+          != other.getEnabled()) return false;
+    }
+    if (!getEtag()
+        .equals(other.getEtag())) return false;
+    if (hasCreatedBy() != other.hasCreatedBy()) return false;
+    if (hasCreatedBy()) {
+      if (!getCreatedBy()
+          .equals(other.getCreatedBy())) return false;
+    }
+    if (hasUpdatedAt() != other.hasUpdatedAt()) return false;
+    if (hasUpdatedAt()) {
+      if (!getUpdatedAt()
+          .equals(other.getUpdatedAt())) return false;
+    }
+    if (hasUpdatedBy() != other.hasUpdatedBy()) return false;
+    if (hasUpdatedBy()) {
+      if (!getUpdatedBy()
+          .equals(other.getUpdatedBy())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -2967,6 +3261,25 @@ private static final long serialVersionUID = 0L;
     if (getLanguagesCount() > 0) {
       hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
       hash = (53 * hash) + getLanguagesList().hashCode();
+    }
+    if (hasEnabled()) {
+      hash = (37 * hash) + ENABLED_FIELD_NUMBER;
+      hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+          getEnabled());
+    }
+    hash = (37 * hash) + ETAG_FIELD_NUMBER;
+    hash = (53 * hash) + getEtag().hashCode();
+    if (hasCreatedBy()) {
+      hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+      hash = (53 * hash) + getCreatedBy().hashCode();
+    }
+    if (hasUpdatedAt()) {
+      hash = (37 * hash) + UPDATED_AT_FIELD_NUMBER;
+      hash = (53 * hash) + getUpdatedAt().hashCode();
+    }
+    if (hasUpdatedBy()) {
+      hash = (37 * hash) + UPDATED_BY_FIELD_NUMBER;
+      hash = (53 * hash) + getUpdatedBy().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -3107,6 +3420,7 @@ private static final long serialVersionUID = 0L;
         internalGetCasesFieldBuilder();
         internalGetCreatedAtFieldBuilder();
         internalGetMatchingCostFieldBuilder();
+        internalGetUpdatedAtFieldBuilder();
       }
     }
     @java.lang.Override
@@ -3146,6 +3460,15 @@ private static final long serialVersionUID = 0L;
       }
       languages_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      enabled_ = false;
+      etag_ = "";
+      createdBy_ = "";
+      updatedAt_ = null;
+      if (updatedAtBuilder_ != null) {
+        updatedAtBuilder_.dispose();
+        updatedAtBuilder_ = null;
+      }
+      updatedBy_ = "";
       return this;
     }
 
@@ -3243,6 +3566,27 @@ private static final long serialVersionUID = 0L;
         languages_.makeImmutable();
         result.languages_ = languages_;
       }
+      if (((from_bitField0_ & 0x00008000) != 0)) {
+        result.enabled_ = enabled_;
+        to_bitField0_ |= 0x00000100;
+      }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
+        result.etag_ = etag_;
+      }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.createdBy_ = createdBy_;
+        to_bitField0_ |= 0x00000200;
+      }
+      if (((from_bitField0_ & 0x00040000) != 0)) {
+        result.updatedAt_ = updatedAtBuilder_ == null
+            ? updatedAt_
+            : updatedAtBuilder_.build();
+        to_bitField0_ |= 0x00000400;
+      }
+      if (((from_bitField0_ & 0x00080000) != 0)) {
+        result.updatedBy_ = updatedBy_;
+        to_bitField0_ |= 0x00000800;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -3323,6 +3667,27 @@ private static final long serialVersionUID = 0L;
           ensureLanguagesIsMutable();
           languages_.addAll(other.languages_);
         }
+        onChanged();
+      }
+      if (other.hasEnabled()) {
+        setEnabled(other.getEnabled());
+      }
+      if (!other.getEtag().isEmpty()) {
+        etag_ = other.etag_;
+        bitField0_ |= 0x00010000;
+        onChanged();
+      }
+      if (other.hasCreatedBy()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00020000;
+        onChanged();
+      }
+      if (other.hasUpdatedAt()) {
+        mergeUpdatedAt(other.getUpdatedAt());
+      }
+      if (other.hasUpdatedBy()) {
+        updatedBy_ = other.updatedBy_;
+        bitField0_ |= 0x00080000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -3436,6 +3801,33 @@ private static final long serialVersionUID = 0L;
               languages_.add(s);
               break;
             } // case 122
+            case 128: {
+              enabled_ = input.readBool();
+              bitField0_ |= 0x00008000;
+              break;
+            } // case 128
+            case 146: {
+              etag_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00010000;
+              break;
+            } // case 146
+            case 154: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00020000;
+              break;
+            } // case 154
+            case 162: {
+              input.readMessage(
+                  internalGetUpdatedAtFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00040000;
+              break;
+            } // case 162
+            case 170: {
+              updatedBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00080000;
+              break;
+            } // case 170
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5171,6 +5563,532 @@ private static final long serialVersionUID = 0L;
       ensureLanguagesIsMutable();
       languages_.add(value);
       bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+
+    private boolean enabled_ ;
+    /**
+     * <pre>
+     * Whether the rule is matched at all; true when not given. A comment that
+     * suppresses findings may name a rule that is not.
+     * </pre>
+     *
+     * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+     * @return Whether the enabled field is set.
+     */
+    @java.lang.Override
+    public boolean hasEnabled() {
+      return ((bitField0_ & 0x00008000) != 0);
+    }
+    /**
+     * <pre>
+     * Whether the rule is matched at all; true when not given. A comment that
+     * suppresses findings may name a rule that is not.
+     * </pre>
+     *
+     * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+     * @return The enabled.
+     */
+    @java.lang.Override
+    public boolean getEnabled() {
+      return enabled_;
+    }
+    /**
+     * <pre>
+     * Whether the rule is matched at all; true when not given. A comment that
+     * suppresses findings may name a rule that is not.
+     * </pre>
+     *
+     * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+     * @param value The enabled to set.
+     * @return This builder for chaining.
+     */
+    public Builder setEnabled(boolean value) {
+
+      enabled_ = value;
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the rule is matched at all; true when not given. A comment that
+     * suppresses findings may name a rule that is not.
+     * </pre>
+     *
+     * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearEnabled() {
+      bitField0_ = (bitField0_ & ~0x00008000);
+      enabled_ = false;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object etag_ = "";
+    /**
+     * <pre>
+     * Stands for the content of the rule: equal etags mean equal rules. In a
+     * request to change the rule it says which content the change is of.
+     * </pre>
+     *
+     * <code>string etag = 18 [json_name = "etag"];</code>
+     * @return The etag.
+     */
+    public java.lang.String getEtag() {
+      java.lang.Object ref = etag_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        etag_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Stands for the content of the rule: equal etags mean equal rules. In a
+     * request to change the rule it says which content the change is of.
+     * </pre>
+     *
+     * <code>string etag = 18 [json_name = "etag"];</code>
+     * @return The bytes for etag.
+     */
+    public com.google.protobuf.ByteString
+        getEtagBytes() {
+      java.lang.Object ref = etag_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        etag_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Stands for the content of the rule: equal etags mean equal rules. In a
+     * request to change the rule it says which content the change is of.
+     * </pre>
+     *
+     * <code>string etag = 18 [json_name = "etag"];</code>
+     * @param value The etag to set.
+     * @return This builder for chaining.
+     */
+    public Builder setEtag(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      etag_ = value;
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Stands for the content of the rule: equal etags mean equal rules. In a
+     * request to change the rule it says which content the change is of.
+     * </pre>
+     *
+     * <code>string etag = 18 [json_name = "etag"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearEtag() {
+      etag_ = getDefaultInstance().getEtag();
+      bitField0_ = (bitField0_ & ~0x00010000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Stands for the content of the rule: equal etags mean equal rules. In a
+     * request to change the rule it says which content the change is of.
+     * </pre>
+     *
+     * <code>string etag = 18 [json_name = "etag"];</code>
+     * @param value The bytes for etag to set.
+     * @return This builder for chaining.
+     */
+    public Builder setEtagBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      etag_ = value;
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @return Whether the createdBy field is set.
+     */
+    public boolean hasCreatedBy() {
+      return ((bitField0_ & 0x00020000) != 0);
+    }
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00020000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+     * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+     * </pre>
+     *
+     * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.Timestamp updatedAt_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> updatedAtBuilder_;
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     * @return Whether the updatedAt field is set.
+     */
+    public boolean hasUpdatedAt() {
+      return ((bitField0_ & 0x00040000) != 0);
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     * @return The updatedAt.
+     */
+    public com.google.protobuf.Timestamp getUpdatedAt() {
+      if (updatedAtBuilder_ == null) {
+        return updatedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : updatedAt_;
+      } else {
+        return updatedAtBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public Builder setUpdatedAt(com.google.protobuf.Timestamp value) {
+      if (updatedAtBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        updatedAt_ = value;
+      } else {
+        updatedAtBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public Builder setUpdatedAt(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (updatedAtBuilder_ == null) {
+        updatedAt_ = builderForValue.build();
+      } else {
+        updatedAtBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
+      if (updatedAtBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0) &&
+          updatedAt_ != null &&
+          updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getUpdatedAtBuilder().mergeFrom(value);
+        } else {
+          updatedAt_ = value;
+        }
+      } else {
+        updatedAtBuilder_.mergeFrom(value);
+      }
+      if (updatedAt_ != null) {
+        bitField0_ |= 0x00040000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public Builder clearUpdatedAt() {
+      bitField0_ = (bitField0_ & ~0x00040000);
+      updatedAt_ = null;
+      if (updatedAtBuilder_ != null) {
+        updatedAtBuilder_.dispose();
+        updatedAtBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return internalGetUpdatedAtFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getUpdatedAtOrBuilder() {
+      if (updatedAtBuilder_ != null) {
+        return updatedAtBuilder_.getMessageOrBuilder();
+      } else {
+        return updatedAt_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : updatedAt_;
+      }
+    }
+    /**
+     * <pre>
+     * When the rule was last changed; absent where created_at is.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetUpdatedAtFieldBuilder() {
+      if (updatedAtBuilder_ == null) {
+        updatedAtBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getUpdatedAt(),
+                getParentForChildren(),
+                isClean());
+        updatedAt_ = null;
+      }
+      return updatedAtBuilder_;
+    }
+
+    private java.lang.Object updatedBy_ = "";
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @return Whether the updatedBy field is set.
+     */
+    public boolean hasUpdatedBy() {
+      return ((bitField0_ & 0x00080000) != 0);
+    }
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @return The updatedBy.
+     */
+    public java.lang.String getUpdatedBy() {
+      java.lang.Object ref = updatedBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        updatedBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @return The bytes for updatedBy.
+     */
+    public com.google.protobuf.ByteString
+        getUpdatedByBytes() {
+      java.lang.Object ref = updatedBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        updatedBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @param value The updatedBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setUpdatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      updatedBy_ = value;
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearUpdatedBy() {
+      updatedBy_ = getDefaultInstance().getUpdatedBy();
+      bitField0_ = (bitField0_ & ~0x00080000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who last changed the rule; absent where created_by is.
+     * </pre>
+     *
+     * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+     * @param value The bytes for updatedBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setUpdatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      updatedBy_ = value;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }

@@ -427,4 +427,135 @@ public interface RuleOrBuilder extends
    */
   com.google.protobuf.ByteString
       getLanguagesBytes(int index);
+
+  /**
+   * <pre>
+   * Whether the rule is matched at all; true when not given. A comment that
+   * suppresses findings may name a rule that is not.
+   * </pre>
+   *
+   * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+   * @return Whether the enabled field is set.
+   */
+  boolean hasEnabled();
+  /**
+   * <pre>
+   * Whether the rule is matched at all; true when not given. A comment that
+   * suppresses findings may name a rule that is not.
+   * </pre>
+   *
+   * <code>optional bool enabled = 16 [json_name = "enabled"];</code>
+   * @return The enabled.
+   */
+  boolean getEnabled();
+
+  /**
+   * <pre>
+   * Stands for the content of the rule: equal etags mean equal rules. In a
+   * request to change the rule it says which content the change is of.
+   * </pre>
+   *
+   * <code>string etag = 18 [json_name = "etag"];</code>
+   * @return The etag.
+   */
+  java.lang.String getEtag();
+  /**
+   * <pre>
+   * Stands for the content of the rule: equal etags mean equal rules. In a
+   * request to change the rule it says which content the change is of.
+   * </pre>
+   *
+   * <code>string etag = 18 [json_name = "etag"];</code>
+   * @return The bytes for etag.
+   */
+  com.google.protobuf.ByteString
+      getEtagBytes();
+
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return Whether the createdBy field is set.
+   */
+  boolean hasCreatedBy();
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root&#64;build`. Absent on rules of the default ruleset and of a rules file.
+   * </pre>
+   *
+   * <code>optional string created_by = 19 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   * @return Whether the updatedAt field is set.
+   */
+  boolean hasUpdatedAt();
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   * @return The updatedAt.
+   */
+  com.google.protobuf.Timestamp getUpdatedAt();
+  /**
+   * <pre>
+   * When the rule was last changed; absent where created_at is.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getUpdatedAtOrBuilder();
+
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return Whether the updatedBy field is set.
+   */
+  boolean hasUpdatedBy();
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return The updatedBy.
+   */
+  java.lang.String getUpdatedBy();
+  /**
+   * <pre>
+   * Who last changed the rule; absent where created_by is.
+   * </pre>
+   *
+   * <code>optional string updated_by = 21 [json_name = "updatedBy"];</code>
+   * @return The bytes for updatedBy.
+   */
+  com.google.protobuf.ByteString
+      getUpdatedByBytes();
 }

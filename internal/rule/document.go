@@ -1,0 +1,72 @@
+package rule
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// Document is a rule as its author writes it: in a file as YAML, over the API and
+// in the history as JSON. What is not given is left out, so a later version may
+// have more fields without changing the documents of this one.
+type Document struct {
+	ID         string         `json:"id" yaml:"id"`
+	Type       string         `json:"type" yaml:"type"`
+	Pattern    string         `json:"pattern" yaml:"pattern"`
+	Message    string         `json:"message" yaml:"message"`
+	Severity   string         `json:"severity" yaml:"severity"`
+	Scope      Scope          `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
+	Repo       string         `json:"repo,omitempty" yaml:"repo,omitempty"`
+	Paths      *PathsDocument `json:"paths,omitempty" yaml:"paths,omitempty"`
+	Languages  []string       `json:"languages,omitempty" yaml:"languages,omitempty"`
+	Multiline  bool           `json:"multiline,omitempty" yaml:"multiline,omitempty"`
+	Redact     bool           `json:"redact,omitempty" yaml:"redact,omitempty"`
+	Enabled    *bool          `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
+	Mode       Mode           `json:"mode,omitempty" yaml:"mode,omitempty"`       // not ModeEnforce
+	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
+	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
+}
+
+// PathsDocument is Paths as an author writes them.
+type PathsDocument struct {
+	Include []string `json:"include,omitempty" yaml:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty" yaml:"exclude,omitempty"`
+}
+
+// CasesDocument is Cases as an author writes them.
+type CasesDocument struct {
+	Match   []string `json:"match,omitempty" yaml:"match,omitempty"`
+	NoMatch []string `json:"no_match,omitempty" yaml:"no_match,omitempty"`
+}
+
+// Document returns the rule as its author would write it.
+func (r Rule) Document() Document {
+	d := Document{
+		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
+		Languages: r.Languages, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
+	}
+	if r.Scope == ScopeRepo {
+		d.Scope, d.Repo = r.Scope, r.Repo
+	}
+	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
+		d.Paths = &PathsDocument{r.Paths.Include, r.Paths.Exclude}
+	}
+	if len(r.Cases.Match)+len(r.Cases.NoMatch) > 0 {
+		d.Cases = &CasesDocument{r.Cases.Match, r.Cases.NoMatch}
+	}
+	if r.Disabled {
+		d.Enabled = new(bool)
+	}
+	if r.Observed() {
+		d.Mode = r.Mode
+	}
+
+	return d
+}
+
+// Etag stands for the content of the document: equal etags mean equal documents.
+func (d Document) Etag() string {
+	text, _ := json.Marshal(d) // texts and flags always can be
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
