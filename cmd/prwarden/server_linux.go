@@ -210,20 +210,17 @@ func organizationFlags(flags *pflag.FlagSet) admin.OrganizationChange {
 		"Reference of its trial merge.")
 	flags.IntVar(&in.MaxScans, "max-scans", 0, "Most of its reviews scanned at once. (default no limit)")
 	flags.IntVar(&in.MaxQueued, "max-queued", 0, "Most of its reviews that wait. (default 10000)")
-	flags.BoolVar(&in.RequireSuppressionReason, "require-suppression-reason", false,
-		"Let comments that suppress findings count only with a reason.")
 
 	return func(o *organization.Organization) {
 		for flag, set := range map[string]func(){
-			"repositories":               func() { o.Repositories = in.Repositories },
-			"host-url":                   func() { o.Host.URL = in.Host.URL },
-			"host-token-env":             func() { o.Host.TokenEnv = in.Host.TokenEnv },
-			"host-username":              func() { o.Host.Username = in.Host.Username },
-			"host-head-ref":              func() { o.Host.HeadRef = in.Host.HeadRef },
-			"host-merge-ref":             func() { o.Host.MergeRef = in.Host.MergeRef },
-			"max-scans":                  func() { o.MaxScans = in.MaxScans },
-			"max-queued":                 func() { o.MaxQueued = in.MaxQueued },
-			"require-suppression-reason": func() { o.RequireSuppressionReason = in.RequireSuppressionReason },
+			"repositories":   func() { o.Repositories = in.Repositories },
+			"host-url":       func() { o.Host.URL = in.Host.URL },
+			"host-token-env": func() { o.Host.TokenEnv = in.Host.TokenEnv },
+			"host-username":  func() { o.Host.Username = in.Host.Username },
+			"host-head-ref":  func() { o.Host.HeadRef = in.Host.HeadRef },
+			"host-merge-ref": func() { o.Host.MergeRef = in.Host.MergeRef },
+			"max-scans":      func() { o.MaxScans = in.MaxScans },
+			"max-queued":     func() { o.MaxQueued = in.MaxQueued },
 		} {
 			if flags.Changed(flag) {
 				set()

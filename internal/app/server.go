@@ -153,7 +153,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 
 	scans := tracedScanner{client, s.tracing.tracer}
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Policy: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
 	s.retention = review.NewRetention(s.store, time.Duration(c.KeepReviews), s.log)
 

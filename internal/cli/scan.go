@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -232,7 +233,7 @@ func looked(files int, kind string, began time.Time) string {
 // localReview is what a scan found, in the form of a review. Its verdict is what a
 // server's would be for the same threshold; without one there is none.
 func localReview(r finding.Result, failOn rule.Severity) review.Review {
-	r.Judge(failOn, finding.Tolerated)
+	r.Judge(failOn, policy.Default().Tolerates)
 	out := review.Review{
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,

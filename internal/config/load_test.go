@@ -123,7 +123,6 @@ organizations:
     host: {kind: git, url: "https://git.example.com/{repo}.git", token_env: ACME_TOKEN}
     max_scans: 3
     max_queued: 200
-    require_suppression_reason: true
   - name: local
     repositories: ["*/*"]
     host:
@@ -139,12 +138,10 @@ organizations:
 	}, c.Organizations[0].Host)
 	assert.Equal(t, "refs/merge-requests/{number}/head", c.Organizations[1].Host.HeadRef)
 
-	acme, local := c.Organizations[0], c.Organizations[1]
+	acme := c.Organizations[0]
 	assert.Equal(t, []string{"acme/*"}, acme.Repositories)
 	assert.Equal(t, []int{3, 200}, []int{acme.MaxScans, acme.MaxQueued})
-	assert.True(t, acme.RequireSuppressionReason)
 	assert.True(t, acme.Declared)
-	assert.False(t, local.RequireSuppressionReason)
 
 	c, err = load(t, config.Serve, "log_level: info\n", nil)
 	require.NoError(t, err)

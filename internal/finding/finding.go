@@ -107,6 +107,29 @@ func (s Skip) Text() string {
 	return s.Reason
 }
 
+// Exclusions says how many changed files a repository keeps from rules.
+type Exclusions struct {
+	Files int    `json:"files"`
+	By    string `json:"by"` // path of the rules file
+}
+
+// Who switched a rule off, and how.
+const (
+	ByOrganization = "organization" // its policy
+	ByRepository   = "repository"   // its rules file
+
+	HowDisable  = "disable"  // the rule is off
+	HowOverride = "override" // it is less severe
+	HowExclude  = "exclude"  // it doesn't look at some files
+)
+
+// SwitchedOff is a rule that somebody switched off, or made weaker.
+type SwitchedOff struct {
+	RuleID string `json:"rule_id"` // `category/name`
+	By     string `json:"by"`      // ByOrganization or ByRepository
+	How    string `json:"how"`     // one of the How constants
+}
+
 // Summary counts findings by severity.
 type Summary map[rule.Severity]int
 
@@ -152,6 +175,13 @@ type Result struct {
 	// what was known of it stays true.
 	RulesFile      []rule.Rule
 	RulesFileValid bool
+
+	// Exclusions are the changed files that the rules file keeps from all rules but
+	// locked ones. Files is 0 for none.
+	Exclusions Exclusions
+	// SwitchedOff are rules of the scan that a policy or the rules file switched off, by
+	// rule id.
+	SwitchedOff []SwitchedOff
 }
 
 // Shown is a text from a repository as the API shows it: bytes that are not

@@ -55,11 +55,6 @@ func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bo
 	r.Verdict = v
 }
 
-// Tolerated reports whether a reason is tolerated where nobody says otherwise.
-func Tolerated(reason string) bool {
-	return reason == SkipBinary || reason == SkipSubmodule || reason == SkipSpecial
-}
-
 // SkipKind is what skips are counted by.
 type SkipKind struct {
 	Reason   string

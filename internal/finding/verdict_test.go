@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 		summary     finding.Summary
 		counts      counts
 		threshold   rule.Severity     // high when 0
-		tolerates   func(string) bool // finding.Tolerated when nil
+		tolerates   func(string) bool // binary files and submodules when nil
 		want        finding.Outcome
 		notLookedAt int
 	}{
@@ -67,7 +67,9 @@ func TestJudge(t *testing.T) {
 				r.Skips = append(r.Skips, finding.Skip{Reason: k.Reason, Severity: k.Severity})
 			}
 			if test.tolerates == nil {
-				test.tolerates = finding.Tolerated
+				test.tolerates = func(reason string) bool {
+					return reason == finding.SkipBinary || reason == finding.SkipSubmodule
+				}
 			}
 			test.threshold = cmp.Or(test.threshold, rule.High)
 			r.Judge(test.threshold, test.tolerates)

@@ -45,10 +45,6 @@ type Organization struct {
 	// MaxQueued is how many of its reviews wait at most; 0 for the constant MaxQueued.
 	MaxQueued int `yaml:"max_queued" json:"max_queued"`
 
-	// RequireSuppressionReason says that a comment in the code that suppresses
-	// findings counts only with a reason.
-	RequireSuppressionReason bool `yaml:"require_suppression_reason" json:"require_suppression_reason,omitempty"`
-
 	// Declared says that a configuration file has the organization. It can be
 	// changed there only.
 	Declared bool `yaml:"-" json:"-"`
@@ -271,14 +267,6 @@ func (d *Directory) MaxQueued(org string) int {
 	o, _ := d.lookup(org)
 
 	return o.QueueLimit()
-}
-
-// RequireSuppressionReason reports whether comments that suppress findings must
-// give a reason.
-func (d *Directory) RequireSuppressionReason(org string) bool {
-	o, _ := d.lookup(org)
-
-	return o.RequireSuppressionReason
 }
 
 // Host is the code host of an organization, the zero Host for an unknown one.

@@ -71,10 +71,10 @@ func TestValidateHost(t *testing.T) {
 func TestStoredOrganization(t *testing.T) {
 	t.Parallel()
 	o := organization.NewDefault()
-	o.MaxScans, o.MaxQueued, o.RequireSuppressionReason, o.Declared = 3, 7, true, true
+	o.MaxScans, o.MaxQueued, o.Declared = 3, 7, true
 	stored, err := json.Marshal(o)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"repositories":["*/*"],"host":{"kind":"git","url":"https://github.com/{repo}.git",
 		"head_ref":"refs/pull/{number}/head","merge_ref":"refs/pull/{number}/merge"},
-		"max_scans":3,"max_queued":7,"require_suppression_reason":true}`, string(stored))
+		"max_scans":3,"max_queued":7}`, string(stored))
 }

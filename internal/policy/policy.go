@@ -79,8 +79,10 @@ func Default() Policy {
 }
 
 // Tolerates reports whether a change passes when something was not looked at for a
-// reason.
-func (p Policy) Tolerates(reason string) bool { return slices.Contains(p.Skips.Tolerated, reason) }
+// reason. In a FIFO or a device there is nothing to look at.
+func (p Policy) Tolerates(reason string) bool {
+	return slices.Contains(p.Skips.Tolerated, reason) || reason == finding.SkipSpecial
+}
 
 // Threshold is the least severity that fails a review whose request asked for one:
 // the stricter of the two. It is 0 when neither says anything.
@@ -121,6 +123,9 @@ func (p Policy) Locker() func(rule.Rule) bool {
 	custom := slices.Contains(p.Locked.Rulesets, rule.RulesetCustom)
 
 	return func(r rule.Rule) bool {
+		if r.Origin == rule.OriginRulesFile { // the repository's own
+			return false
+		}
 		id := r.FullID()
 		category, _, _ := strings.Cut(id, "/")
 
@@ -137,10 +142,33 @@ const anyName = "/*"
 // organization has it, without what a repository changes; today is `YYYY-MM-DD`. The
 // error is a phrase that repeats nothing of the reason.
 func (p Policy) MaySuppress(r rule.Rule, s finding.Suppression, today string) error {
-	if err := p.mayEver(r); err != nil {
-		return err
-	}
+	return p.Suppressor()(r, s, today)
+}
 
+// Suppressor returns MaySuppress, for many rules.
+func (p Policy) Suppressor() func(r rule.Rule, s finding.Suppression, today string) error {
+	locked := p.Locker()
+	upTo, _ := rule.ParseSeverity(p.Suppression.UpTo)
+
+	return func(r rule.Rule, s finding.Suppression, today string) error {
+		id := r.FullID()
+		switch {
+		case !p.Suppression.Allowed:
+			return errors.New("the organization allows nobody to set findings aside")
+		case locked(r):
+			return fmt.Errorf("the organization has locked %s", id)
+		case !p.Suppression.Secrets && (r.Redact || strings.HasPrefix(id, rule.CategorySecrets+"/")):
+			return fmt.Errorf("%s finds secrets, which the organization allows nobody to set aside", id)
+		case upTo == 0 || r.Severity < upTo: // of a policy that says something unknown
+			return fmt.Errorf("%s is %s, and the organization allows it up to %s", id, r.Severity, upTo)
+		}
+
+		return p.checkTerms(s, today)
+	}
+}
+
+// checkTerms says what a suppression lacks, whatever rule it is about.
+func (p Policy) checkTerms(s finding.Suppression, today string) error {
 	switch {
 	case p.Suppression.RequireReason && s.Reason == "":
 		return errors.New("it gives no reason, which is required here; write ` -- ` and the reason behind the ids")
@@ -158,27 +186,10 @@ func (p Policy) MaySuppress(r rule.Rule, s finding.Suppression, today string) er
 	return nil
 }
 
-// mayEver says why findings of a rule may not be set aside at all.
-func (p Policy) mayEver(r rule.Rule) error {
-	id := r.FullID()
-	upTo, _ := rule.ParseSeverity(p.Suppression.UpTo)
-	switch {
-	case !p.Suppression.Allowed:
-		return errors.New("the organization allows nobody to set findings aside")
-	case p.Locker()(r):
-		return fmt.Errorf("the organization has locked %s", id)
-	case !p.Suppression.Secrets && (r.Redact || strings.HasPrefix(id, rule.CategorySecrets+"/")):
-		return fmt.Errorf("%s finds secrets, which the organization allows nobody to set aside", id)
-	case r.Severity < upTo:
-		return fmt.Errorf("%s is %s, and the organization allows it up to %s", id, r.Severity, upTo)
-	}
-
-	return nil
-}
-
-// Digest returns the SHA-256, in hexadecimal, of what decides the results of a scan
-// beside the rules as they are applied; "" for a policy that decides as Default does.
-func (p Policy) Digest() string {
+// DigestWith returns the digest of what decides the results of a scan: rules, whose
+// digest is given, and the policy. It is that of the rules for a policy that decides
+// as Default does.
+func (p Policy) DigestWith(rules string) string {
 	decides := func(p Policy) string {
 		part := struct {
 			Rules, Rulesets, Disable []string
@@ -191,9 +202,9 @@ func (p Policy) Digest() string {
 
 	own := decides(p)
 	if own == decides(Default()) {
-		return ""
+		return rules
 	}
-	sum := sha256.Sum256([]byte(own))
+	sum := sha256.Sum256([]byte(rules + own))
 
 	return hex.EncodeToString(sum[:])
 }

@@ -46,14 +46,15 @@ func Parse(data []byte) (Policy, error) {
 	return p, p.Validate()
 }
 
-// FromJSON reads what JSON wrote. Keys of a later version are left out.
+// FromJSON reads what JSON wrote, which was valid. Keys of a later version are left
+// out, and its words stay.
 func FromJSON(data []byte) (Policy, error) {
 	p := Default()
 	if err := json.Unmarshal(data, &p); err != nil {
 		return Policy{}, fmt.Errorf("the policy can't be read: %w", err)
 	}
 
-	return p, p.Validate()
+	return p, nil
 }
 
 // JSON writes the policy whole.
@@ -67,7 +68,7 @@ func (p Policy) JSON() []byte {
 func SkipReasons() []string {
 	return []string{
 		finding.SkipBinary, finding.SkipSubmodule, finding.SkipFileTooLarge, finding.SkipLineTooLong,
-		finding.SkipRuleStopped,
+		finding.SkipUndecodable, finding.SkipRuleStopped, finding.SkipRulesFileInvalid,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -25,7 +26,9 @@ type DispatcherOptions struct {
 	Poll      time.Duration // at most between looks at the queue when nothing wakes it (1 s)
 	Backoff   time.Duration // before the second attempt, and five times as long before the third (2 s)
 	Log       *slog.Logger  // (none)
-	Policy    Policy        // what may be scanned when its turn comes, and how (required)
+
+	Organizations Organizations // what may be scanned when its turn comes (required)
+	Policies      PolicySource  // how (policy.Default for all)
 
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
 	// and the time of the scan, 0 where its worker was lost (nobody).
@@ -39,6 +42,7 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Policies = cmp.Or[PolicySource](o.Policies, defaultPolicies{})
 	if o.OnEnd == nil {
 		o.OnEnd = func(Status, string, time.Duration) {}
 	}
@@ -189,38 +193,50 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	if err := context.Cause(ctx); err != nil {
 		return finding.Result{}, err // the claim was lost before its scan began
 	}
-	if !d.o.Policy.Allowed(c.Organization, c.Repo) {
+	if !d.o.Organizations.Allowed(c.Organization, c.Repo) {
 		return finding.Result{}, notAllowed(c)
 	}
-	rules, err := d.rulesFor(ctx, c)
+	rules, by, err := d.rulesFor(ctx, c)
 	if err != nil {
 		return finding.Result{}, err
 	}
 
 	result, err := d.scanner.Scan(ctx, Job{
-		Claim: c, Host: d.o.Policy.Host(c.Organization), Rules: rules,
-		RequireReason: d.o.Policy.RequireSuppressionReason(c.Organization), MaxFindings: MaxFindings,
+		Claim: c, Host: d.o.Organizations.Host(c.Organization), Rules: rules, Policy: by, MaxFindings: MaxFindings,
 	}, progress)
 	if err == nil {
-		result.Judge(c.FailOn, finding.Tolerated)
+		result.Judge(by.Threshold(c.FailOn), by.Tolerates)
 	}
 
 	return result, err
 }
 
-func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, error) {
+// rulesFor reads the rules of a claim and the policy that it is scanned by.
+func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, policy.Policy, error) {
 	limited, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	rules, err := d.rules.RulesFor(limited, c.Organization, c.Repo)
+	var by policy.Policy
 	if err == nil {
-		return rules, nil
+		by, err = d.o.Policies.Policy(limited, c.Organization)
+	}
+	if err == nil {
+		return rules, by, nil
 	}
 	err = fmt.Errorf("rules: %w", err)
 	switch errs.KindOf(err) {
 	case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
-		return rule.Set{}, &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
+		err = &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
 	}
-	return rule.Set{}, err
+	return rule.Set{}, policy.Policy{}, err
+}
+
+// defaultPolicies is a source where no organization has set a policy.
+type defaultPolicies struct{}
+
+// Policy implements PolicySource.
+func (defaultPolicies) Policy(context.Context, string) (policy.Policy, error) {
+	return policy.Default(), nil
 }
 
 // traceID is the trace that the review's request belongs to, as logs name it;

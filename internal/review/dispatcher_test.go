@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -33,7 +34,7 @@ func TestDispatchCompletes(t *testing.T) {
 			ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api", Commits: commits,
 			Attempt: 1, Today: "2026-11-20", FailOn: rule.Medium, RequireBase: true,
 		},
-		Host: organization.Host{URL: "https://acme"}, Rules: rule.Set{Digest: "d"}, RequireReason: true,
+		Host: organization.Host{URL: "https://acme"}, Rules: rule.Set{Digest: "d"}, Policy: policy.Default(),
 		MaxFindings: review.MaxFindings,
 	}, scan.job)
 

@@ -72,7 +72,7 @@ func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 }
 
 func FuzzFindingsToken(f *testing.F) {
-	b := &bundle{service: review.NewService(nothing{}, policy{}, review.NewNotifier(), &scanner{}, 1)}
+	b := &bundle{service: review.NewService(nothing{}, organizations{}, review.NewNotifier(), &scanner{}, 1)}
 	f.Add("MTAwLjAwMDAwMDAw")
 	f.Add("")
 	f.Add("x.y")

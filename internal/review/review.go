@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -330,8 +331,8 @@ type Job struct {
 	Host  organization.Host // that the repository is on
 	Rules rule.Set
 
-	RequireReason bool // a comment that suppresses findings must give a reason
-	MaxFindings   int  // and likewise skips, to return; the rest is only counted
+	Policy      policy.Policy // of the organization
+	MaxFindings int           // and likewise skips, to return; the rest is only counted
 }
 
 // ScanError is why a scan could not be done.
@@ -361,16 +362,19 @@ type RuleSource interface {
 	RulesFor(ctx context.Context, org, repo string) (rule.Set, error)
 }
 
-// Policy says what organizations may scan, and how.
-type Policy interface {
+// PolicySource reads the policies of organizations.
+type PolicySource interface {
+	// Policy returns the policy of an organization, policy.Default when it has set none.
+	Policy(ctx context.Context, org string) (policy.Policy, error)
+}
+
+// Organizations says what organizations may scan, and where that is.
+type Organizations interface {
 	// Allowed reports whether the organization may scan the repository.
 	Allowed(org, repo string) bool
 	// MaxQueued is the most reviews of the organization that may wait, at most
 	// MaxQueued.
 	MaxQueued(org string) int
-	// RequireSuppressionReason reports whether comments that suppress findings
-	// must give a reason.
-	RequireSuppressionReason(org string) bool
 	// Host is the code host of the organization.
 	Host(org string) organization.Host
 }

@@ -22,19 +22,19 @@ const maxIdempotencyKey = 255
 
 // Service creates, reads, cancels and watches reviews.
 type Service struct {
-	store    Reviews
-	policy   Policy
-	notifier *Notifier
-	scanner  Scanner
-	workers  int
+	store         Reviews
+	organizations Organizations
+	notifier      *Notifier
+	workers       int
+	scanner       Scanner
 }
 
 // NewService returns a service over a store. Changes of state are told to
 // notifier; workers is how many scans this server has run at once, for estimates:
 // where others share the queue, as many count as run. scanner is asked only whether
 // one can be reached.
-func NewService(store Reviews, policy Policy, notifier *Notifier, scanner Scanner, workers int) *Service {
-	return &Service{store: store, policy: policy, notifier: notifier, scanner: scanner, workers: max(workers, 1)}
+func NewService(store Reviews, organizations Organizations, notifier *Notifier, scanner Scanner, workers int) *Service {
+	return &Service{store: store, organizations: organizations, notifier: notifier, scanner: scanner, workers: max(workers, 1)}
 }
 
 // CreateInput is a request to scan a pull request.
@@ -78,7 +78,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 	if in.IdempotencyKey != "" {
 		n.Idempotency = &Idempotency{Key: in.IdempotencyKey, RequestHash: requestHash(in), TTL: IdempotencyTTL}
 	}
-	accepted, err := s.store.CreateReview(ctx, n, min(s.policy.MaxQueued(org), MaxQueued))
+	accepted, err := s.store.CreateReview(ctx, n, min(s.organizations.MaxQueued(org), MaxQueued))
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 	if len(bad) > 0 {
 		return errs.InvalidFields(bad...)
 	}
-	if !s.policy.Allowed(org, in.Repo) {
+	if !s.organizations.Allowed(org, in.Repo) {
 		return rule.RepositoryNotAllowed(org, in.Repo)
 	}
 

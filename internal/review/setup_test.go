@@ -21,14 +21,15 @@ const org = "acme"
 // patience bounds waits; it is only reached when something is broken.
 const patience = 3 * time.Minute
 
-// policy allows all repositories but one.
-type policy struct{}
+// organizations may scan all repositories but one.
+type organizations struct{}
 
-func (policy) Allowed(_, repo string) bool          { return repo != "other/api" }
-func (policy) RequireSuppressionReason(string) bool { return true }
-func (policy) Host(of string) organization.Host     { return organization.Host{URL: "https://" + of} }
+func (organizations) Allowed(_, repo string) bool { return repo != "other/api" }
+func (organizations) Host(of string) organization.Host {
+	return organization.Host{URL: "https://" + of}
+}
 
-func (policy) MaxQueued(org string) int {
+func (organizations) MaxQueued(org string) int {
 	if org == "small" {
 		return 2
 	}
@@ -66,7 +67,7 @@ func newBundle(t testing.TB, o store.Options) *bundle {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	require.NoError(t, b.store.Migrate(t.Context()))
-	b.service = review.NewService(b.store, policy{}, b.notifier, b.scanner, 2)
+	b.service = review.NewService(b.store, organizations{}, b.notifier, b.scanner, 2)
 	return b
 }
 
@@ -111,7 +112,7 @@ func (b *bundle) dispatcherOf(
 	t.Helper()
 	o := review.DispatcherOptions{
 		Name: "test", Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond, Backoff: time.Nanosecond,
-		Policy: policy{},
+		Organizations: organizations{},
 	}
 	if change != nil {
 		change(&o)

@@ -109,7 +109,7 @@ func (f *File) Advise(defaults []Rule) []Mistake {
 func (f *File) adviseOnIDs(defaults []Rule, warn func(line int, format string, args ...any)) {
 	known := ByID(defaults)
 	check := func(place, id string, line int) {
-		if _, ok := known[FullID(id)]; ok {
+		if _, ok := known[FullID(id)]; ok || IsMeta(id) {
 			return
 		}
 		hint := "`prwarden rules list` shows them"

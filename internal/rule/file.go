@@ -210,7 +210,7 @@ func (d *decoder) overrides(into *[]Override) reader {
 // newID says whether n is the id of a rule, and the first of its kind.
 func (d *decoder) newID(n *yaml.Node, place string, seen map[string]bool) bool {
 	full := FullID(n.Value)
-	if err := CheckID(n.Value); err != nil {
+	if err := CheckAnyID(n.Value); err != nil {
 		d.fail(n, "%s: an id %v", place, err)
 		return false
 	}

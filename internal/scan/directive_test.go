@@ -109,7 +109,6 @@ func TestDirectiveMistakes(t *testing.T) {
 		"an id has more than one slash":                {" a/b/c"},
 		"an id has an empty part":                      {" /b"},
 		"an id has 101 bytes; at most 100 are allowed": {" " + strings.Repeat("a", 101)},
-		`an id must not have the category "meta"`:      {" meta/suppression-unused"},
 		"behind the ids there may be only ` -- ` and a reason; ids are separated by commas": {
 			" a b", " a because it is fine", " a\u00a0-- why", " a - why", " a — why", " a --why",
 		},

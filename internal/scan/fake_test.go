@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -125,6 +126,11 @@ func origin(o rule.Origin) func(*rule.Rule) { return func(r *rule.Rule) { r.Orig
 
 func severity(s rule.Severity) func(*rule.Rule) { return func(r *rule.Rule) { r.Severity = s } }
 
+// lenient is a policy that leaves everything to the repository.
+var lenient = policy.Policy{
+	Suppression: policy.Suppression{Allowed: true, UpTo: rule.Critical.String(), Secrets: true},
+}
+
 type setup struct {
 	ruleset string
 	limit   int // 10,000 when 0
@@ -143,6 +149,9 @@ func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error
 	}
 
 	r := o.request
+	if r.Policy == nil {
+		r.Policy = &lenient
+	}
 	r.Target = scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}
 	r.Ruleset, r.Rules, r.MaxFindings, r.Today = o.ruleset, set, o.limit, "2026-06-15"
 	return s.Scan(t.Context(), r, func(scan.Progress) {})

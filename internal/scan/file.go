@@ -41,6 +41,7 @@ type FileResult struct {
 	Skips      []finding.Skip    // by line and rule id
 
 	lines           int               // added ones that were looked at
+	excluded        bool              // by the rules file
 	suppressedCount int               // of all
 	reports         []finding.Finding // about comments that suppress, by line
 	err             error             // only when the context ended, and of a panic
@@ -60,7 +61,8 @@ func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 type fileScan struct {
 	plan     *plan
 	file     *File
-	limit    int // of findings, and of suppressed ones
+	excluded bool // by the rules file: only locked rules look at it
+	limit    int  // of findings, and of suppressed ones
 	lines    match.Lines
 	comments comments // that suppress
 	views    []view
@@ -101,25 +103,26 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 		}
 	}()
 
+	excluded := p.exclude.Match(f.Path)
 	skip := func(reason string) FileResult {
-		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}}
+		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, excluded: excluded}
 	}
 	switch {
-	case f.Err != nil || p.exclude.Match(f.Path):
-		return FileResult{}
+	case f.Err != nil || excluded && (p.lockedIn == nil || !p.lockedIn(f.Path)):
+		return FileResult{excluded: excluded}
 	case f.Submodule:
 		return skip(finding.SkipSubmodule)
 	case f.Size > MaxFileSize:
 		return skip(finding.SkipFileTooLarge)
 	case len(f.Added) == 0:
-		return FileResult{}
+		return FileResult{excluded: excluded}
 	case IsBinary(f.Content):
 		return skip(finding.SkipBinary)
 	}
 
 	s := &fileScan{
-		plan: p, file: f, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
-		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}},
+		plan: p, file: f, excluded: excluded, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
+		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
 	}
 	for _, r := range f.Added {
 		s.out.lines += r.Last - r.First + 1
@@ -151,17 +154,26 @@ func (s *fileScan) scan(ctx context.Context) error {
 func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
-	s.comments = readComments(s.lines, s.plan)
+	s.comments = readComments(s.file.Path, s.lines, s.plan)
 	languages := s.languages()
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
-		file := g.hits.File(s.file.Path, languages...)
-		s.views[i] = view{g, file}
-		if g.masks != g.hits {
-			s.views[i].masking = g.masks.File(s.file.Path, languages...)
+		session := g.hits
+		if s.excluded {
+			session = g.locked
+		}
+		if session != g.masks {
+			s.views[i] = view{g, g.masks.File(s.file.Path, languages...)}
+		}
+		if session == nil {
+			continue
+		}
+		file := session.File(s.file.Path, languages...)
+		if session == g.masks {
+			s.views[i] = view{g, file}
 		}
 
-		found, err := file.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g.rules))
+		found, err := file.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g, s.plan))
 		if err != nil {
 			return nil, err
 		}
@@ -242,6 +254,11 @@ func (s *fileScan) suppression(ctx context.Context, line int, fullID string) *fi
 	if by == nil {
 		by, _ = s.comments.on(line-1, fullID)
 	}
+
+	return s.suppressionBy(ctx, by)
+}
+
+func (s *fileScan) suppressionBy(ctx context.Context, by *comment) *finding.Suppression {
 	reason := s.masker.line(ctx, by.line).show(by.reasonStart, by.reasonEnd)
 
 	return &finding.Suppression{Reason: printable(reason, MaxSnippet), Until: by.until, Line: by.line}
@@ -308,9 +325,10 @@ func (s *fileScan) hashes(ctx context.Context, hits []hit) map[int]string {
 
 // The rules of findings about comments that suppress.
 const (
-	commentMalformed = rule.CategoryMeta + "/suppression-malformed"
-	commentExpired   = rule.CategoryMeta + "/suppression-expired"
-	commentUnused    = rule.CategoryMeta + "/suppression-unused"
+	commentMalformed = rule.MetaSuppressionMalformed
+	commentExpired   = rule.MetaSuppressionExpired
+	commentUnused    = rule.MetaSuppressionUnused
+	commentRefused   = rule.MetaSuppressionRefused
 )
 
 // report makes findings of what is wrong with the comments on added lines: others
@@ -333,10 +351,12 @@ func (s *fileScan) report(ctx context.Context) {
 		case x.expired:
 			f.RuleID, f.Message = commentExpired, "This `prwarden:ignore` suppresses nothing since "+x.until+
 				" is over: repair what it is about, or decide again and set another day."
+		case x.refusal != "":
+			f.RuleID, f.Message = commentRefused, "This `prwarden:ignore` is refused: "+x.refusal+"."
 		default:
 			f.RuleID, f.Severity, f.Message = commentUnused, rule.Low, s.unused(ctx, x)
 		}
-		if f.Message == "" {
+		if f.Message == "" || !s.plan.metas.apply(&f) || s.isSuppressed(ctx, f) {
 			continue
 		}
 		if count[f.RuleID]++; count[f.RuleID] > maxReports {
@@ -347,6 +367,24 @@ func (s *fileScan) report(ctx context.Context) {
 		s.describe(ctx, &f)
 		s.out.reports = append(s.out.reports, f)
 	}
+}
+
+// isSuppressed says whether the comment on the line before suppresses a finding about
+// a comment, and then keeps it as such. None answers for itself.
+func (s *fileScan) isSuppressed(ctx context.Context, f finding.Finding) bool {
+	by, _ := s.comments.on(f.Line-1, f.RuleID)
+	about := rule.Rule{ID: f.RuleID, Severity: f.Severity}
+	if by == nil || !by.alone || s.plan.maySuppress(about, by.terms(), s.plan.today) != nil {
+		return false
+	}
+
+	s.describe(ctx, &f)
+	f.Suppression = s.suppressionBy(ctx, by)
+	if s.out.suppressedCount++; len(s.out.Suppressed) < s.limit {
+		s.out.Suppressed = append(s.out.Suppressed, f)
+	}
+
+	return true
 }
 
 func (s *fileScan) isAdded(line int) bool {
@@ -361,7 +399,7 @@ func (s *fileScan) isAdded(line int) bool {
 func (s *fileScan) unused(ctx context.Context, x comment) string {
 	next := x.line + 1
 	isLast := x.line == s.lines.Count()
-	looked := isLast || s.isAdded(next) && len(s.lines.Line(next)) <= match.MaxLine
+	looked := !s.excluded && (isLast || s.isAdded(next) && len(s.lines.Line(next)) <= match.MaxLine)
 
 	var idle, unknown []string
 	for i, id := range x.ids {

@@ -62,15 +62,20 @@ func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 
 // plan is what one scan applies.
 type plan struct {
-	groups        []group
-	exclude       match.Globs
-	digest        string
-	ruleCount     int        // that apply
-	requireReason bool       // see Request.RequireReason
-	today         string     // see Request.Today
-	otherRules    bool       // see Request.OtherRules
-	placesOnly    bool       // see Request.PlacesOnly
-	head          *rule.File // the rules file as it will be; nil when there is none that is valid
+	groups     []group
+	metas      metas
+	exclude    match.Globs
+	lockedIn   func(path string) bool // whether excluded files are looked at all the same; nil when none is
+	digest     string
+	ruleCount  int // that apply
+	switched   []finding.SwitchedOff
+	today      string     // see Request.Today
+	otherRules bool       // see Request.OtherRules
+	placesOnly bool       // see Request.PlacesOnly
+	head       *rule.File // the rules file as it will be; nil when there is none that is valid
+
+	// maySuppress is policy.Policy.MaySuppress.
+	maySuppress func(rule.Rule, finding.Suppression, string) error
 
 	// places has the rules by full id, once somebody asks for it.
 	places func() map[string]place
@@ -80,10 +85,21 @@ type plan struct {
 // they match also when the request is for another ruleset, so that none
 // shows a secret; that is why there are two sessions.
 type group struct {
-	rules  []rule.Rule
-	noHits []bool // by rule: it takes no part, but for what it hides
-	hits   *match.Session
-	masks  *match.Session
+	rules    []rule.Rule
+	own      []rule.Severity // by rule: as the organization has it
+	isLocked []bool          // by rule: nothing in the repository switches it off
+	noHits   []bool          // by rule: it takes no part, but for what it hides
+	hits     *match.Session
+	masks    *match.Session
+	locked   *match.Session // of locked rules only, for files that the rules file excludes; nil when there are none
+}
+
+// policed is a rule as the organization has it.
+func (g group) policed(i int) rule.Rule {
+	x := g.rules[i]
+	x.Severity = g.own[i]
+
+	return x
 }
 
 // place is where a plan has a rule. The zero place is of no group: the rule is
@@ -100,44 +116,42 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	if file == nil {
 		file = &rule.File{}
 	}
-	off := map[string]bool{} // default rules
-	for _, d := range file.Disable {
-		off[rule.FullID(d.ID)] = true
-	}
+	rules := r.policy()
+	c := newChoices(rules, file)
 	for _, x := range r.Rules.rules { // an organization's rule shadows a default rule with its id
 		if x.Origin != rule.OriginDefault && !x.Disabled && selects(r.Ruleset, x.Origin) {
-			off[x.FullID()] = true
+			c.shadowed[x.FullID()] = true
 		}
-	}
-	changes := map[string]rule.Override{}
-	for _, o := range file.Overrides {
-		changes[rule.FullID(o.ID)] = o
 	}
 
 	p := &plan{
-		exclude:       match.NewGlobs(file.Exclude),
-		requireReason: r.RequireReason,
-		today:         cmp.Or(r.Today, time.Now().UTC().Format(time.DateOnly)),
-		otherRules:    r.OtherRules,
-		placesOnly:    r.PlacesOnly,
+		exclude:     match.NewGlobs(file.Exclude),
+		today:       cmp.Or(r.Today, time.Now().UTC().Format(time.DateOnly)),
+		otherRules:  r.OtherRules,
+		placesOnly:  r.PlacesOnly,
+		maySuppress: rules.Suppressor(),
 	}
 	p.places = sync.OnceValue(p.locate)
+	p.metas, p.switched = c.metas()
 
-	applied := p.add(r.Rules, r.Ruleset, off, changes)
-	p.ruleCount = len(applied)
+	applied, changed := p.add(r.Rules, r.Ruleset, c)
 	// The usual case is all of the rules, whose digest is known.
-	if given == nil && len(applied) == len(r.Rules.rules) {
-		p.digest = r.Rules.digest
-		return p, nil
-	}
-	if len(file.Rules) > 0 {
-		rules, err := s.AddRules(rule.Digest(file.Rules), file.Rules)
-		if err != nil {
-			return nil, err
+	p.digest = r.Rules.digest
+	if given != nil || changed {
+		if len(file.Rules) > 0 {
+			own, err := s.AddRules(rule.Digest(file.Rules), file.Rules)
+			if err != nil {
+				return nil, err
+			}
+			more, _ := p.add(own, r.Ruleset, c)
+			applied = append(applied, more...)
 		}
-		applied = append(applied, p.add(rules, r.Ruleset, nil, nil)...)
+		p.digest = rule.Digest(applied, file.Exclude...)
 	}
-	p.digest, p.ruleCount = rule.Digest(applied, file.Exclude...), len(applied)
+	p.ruleCount = len(applied)
+	p.digest = rules.DigestWith(p.digest)
+	p.lockedIn = p.lockedPaths()
+	p.switched = sortSwitched(p.switched)
 
 	return p, nil
 }
@@ -155,27 +169,34 @@ func selects(ruleset string, o rule.Origin) bool {
 }
 
 // add adds a ruleset to the plan and returns those of its rules that apply, as
-// they apply. disabled and changes are of default rules, by full id.
-func (p *plan) add(
-	r *Ruleset, selected string, disabled map[string]bool, changes map[string]rule.Override,
-) (applied []rule.Rule) {
-	off := make([]bool, len(r.rules))
-	g := group{rules: slices.Clone(r.rules), noHits: make([]bool, len(r.rules))}
+// they apply, and whether that is anything else than all of them as they are.
+func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule, changed bool) {
+	n := len(r.rules)
+	off := make([]bool, n)
+	g := group{
+		rules: slices.Clone(r.rules), own: make([]rule.Severity, n), isLocked: make([]bool, n), noHits: make([]bool, n),
+	}
 	var spares []match.Spare
 	for i, x := range r.rules {
-		isDefault := x.Origin == rule.OriginDefault
-		off[i] = x.Disabled || isDefault && disabled[x.FullID()]
-		g.noHits[i] = off[i] || !selects(selected, x.Origin)
-		if change, ok := changes[x.FullID()]; ok && isDefault && !off[i] {
-			x.Severity = cmp.Or(change.Severity, x.Severity)
-			x.Paths.Exclude = slices.Concat(x.Paths.Exclude, change.Exclude)
-			g.rules[i] = x
-			spares = append(spares, match.Spare{Rule: i, Files: match.NewGlobs(change.Exclude)})
+		out := chosen{rule: x, own: x.Severity, locked: c.locked(x)}
+		if x.Origin == rule.OriginDefault {
+			out = c.choose(x)
+		}
+		off[i] = x.Disabled || out.off
+		g.rules[i], g.own[i], g.isLocked[i] = out.rule, out.own, out.locked
+		isSelected := selects(selected, x.Origin) || out.locked
+		g.noHits[i] = off[i] || !isSelected
+		if len(out.exclude) > 0 {
+			spares = append(spares, match.Spare{Rule: i, Files: match.NewGlobs(out.exclude)})
 		}
 
-		if !g.noHits[i] {
-			applied = append(applied, x)
+		if isSelected {
+			p.switched = append(p.switched, out.switched...)
 		}
+		if !g.noHits[i] {
+			applied = append(applied, out.rule)
+		}
+		changed = changed || g.noHits[i] || out.rule.Severity != x.Severity || len(out.exclude) > 0
 	}
 
 	g.hits = r.matcher.NewSession(rule.Budget, g.noHits)
@@ -185,15 +206,19 @@ func (p *plan) add(
 	}
 	g.hits.Spare(spares)
 	g.masks.Spare(spares)
+	g.lock(r.matcher, spares)
 	p.groups = append(p.groups, g)
 
-	return applied
+	return applied, changed
 }
 
 // locate returns the places of all rules that are known, also of those that only
 // the head's rules file has.
 func (p *plan) locate() map[string]place {
 	places := map[string]place{}
+	for _, id := range rule.MetaIDs() {
+		places[id] = place{}
+	}
 	if p.head != nil {
 		for _, x := range p.head.Rules {
 			places[x.FullID()] = place{}
@@ -215,9 +240,10 @@ func (p *plan) locate() map[string]place {
 
 // The rules of findings that are about the rules file.
 const (
-	metaInvalid   = rule.CategoryMeta + "/rules-file-invalid"
-	metaChanged   = rule.CategoryMeta + "/rules-file-changed"
-	metaUnknownID = rule.CategoryMeta + "/rules-file-unknown-id"
+	metaInvalid   = rule.MetaRulesFileInvalid
+	metaChanged   = rule.MetaRulesFileChanged
+	metaUnknownID = rule.MetaRulesFileUnknownID
+	metaLocked    = rule.MetaRulesFileLocked
 )
 
 // rulesFiles is the repository's rules file at both ends of a pull request.
@@ -228,6 +254,7 @@ type rulesFiles struct {
 	headErr *rule.FileError
 	deleted bool // the pull request deletes it
 	given   bool // base is that of the request
+	locked  func(rule.Rule) bool
 
 	defaults map[string]bool        // full ids of default rules
 	taken    map[string]rule.Origin // full ids of all rules of the request
@@ -238,7 +265,9 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (_ *rulesFile
 		return &rulesFiles{base: r.File, given: true}, nil
 	}
 
-	f := &rulesFiles{defaults: map[string]bool{}, taken: map[string]rule.Origin{}}
+	f := &rulesFiles{
+		defaults: map[string]bool{}, taken: map[string]rule.Origin{}, locked: r.policy().Locker(),
+	}
 	for _, x := range r.Rules.rules {
 		if x.Origin == rule.OriginDefault {
 			f.defaults[x.FullID()] = true
@@ -300,7 +329,7 @@ func (f *rulesFiles) findings(edited bool) []finding.Finding {
 		return nil
 	}
 
-	about := &metas{prints: fingerprinter{}}
+	about := &reports{prints: fingerprinter{}}
 	if f.baseErr != nil {
 		then := ""
 		if edited && f.headErr == nil {
@@ -326,19 +355,27 @@ func (f *rulesFiles) findings(edited bool) []finding.Finding {
 	// Of an edited file the head says what will be; ids that it drops are no
 	// one's concern any more.
 	if edited && f.head != nil {
-		f.unknownIDs(about, f.head, "the head of this pull request")
+		f.ids(about, f.head, "the head of this pull request")
 	} else if f.base != nil {
-		f.unknownIDs(about, f.base, "the base of this pull request")
+		f.ids(about, f.base, "the base of this pull request")
 	}
 
 	return about.list
 }
 
-// unknownIDs reports the first ids in a rules file that no default rule has.
-func (f *rulesFiles) unknownIDs(about *metas, file *rule.File, where string) {
+// ids reports the first ids in a rules file that no default rule has, and those of
+// rules that are locked.
+func (f *rulesFiles) ids(about *reports, file *rule.File, where string) {
 	most := len(about.list) + maxReports
 	report := func(verb, id string, line int) {
-		if !f.defaults[rule.FullID(id)] && len(about.list) < most {
+		full := rule.FullID(id)
+		switch {
+		case len(about.list) >= most:
+		case f.locked(rule.Rule{ID: id, Origin: rule.OriginDefault}):
+			about.add(metaLocked, rule.Warning, line, id,
+				"The rules file at %s %s %s, which the organization has locked: this changes nothing. Remove it.",
+				where, verb, id)
+		case !f.defaults[full] && !rule.IsMeta(full):
 			about.add(metaUnknownID, rule.Warning, line, id,
 				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.",
 				where, verb, id)
@@ -353,14 +390,14 @@ func (f *rulesFiles) unknownIDs(about *metas, file *rule.File, where string) {
 	}
 }
 
-// metas collects findings about the rules file.
-type metas struct {
+// reports collects findings about the rules file.
+type reports struct {
 	list   []finding.Finding
 	prints fingerprinter
 }
 
 // add adds a finding. about stands for the line's text in the fingerprint.
-func (m *metas) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
+func (m *reports) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
 	m.list = append(m.list, finding.Finding{
 		RuleID: id, Severity: severity, File: rule.FilePath, Message: fmt.Sprintf(format, args...),
 		Line: line, EndLine: line, Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,

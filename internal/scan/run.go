@@ -199,6 +199,7 @@ type collector struct {
 	reports         map[string]int // findings about comments that suppress, by rule
 	skips           []finding.Skip
 	skipCounts      finding.SkipCounts // of all
+	excluded        int                // files that the rules file excludes
 	summary         finding.Summary
 	lookedAt        finding.LookedAt // but for the rules
 }
@@ -216,6 +217,9 @@ func (c *collector) add(r FileResult) {
 	c.keep(c.findings, r.Findings...)
 	c.keep(c.suppressed, r.Suppressed...)
 	c.suppressedCount += r.suppressedCount
+	if r.excluded {
+		c.excluded++
+	}
 	for severity, n := range r.Counts {
 		c.summary[severity] = min(c.summary[severity]+n, math.MaxInt32) // as the API counts
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -136,12 +137,20 @@ type Request struct {
 	MaxFindings int // that are returned, and as many skips; the rest is counted
 	MaxSize     int // of all that is returned, see finding.Finding.Size; MaxSize when 0
 
-	// RequireReason says that a comment that suppresses findings must give a
-	// reason.
-	RequireReason bool
+	// Policy is that of the organization; policy.Default when nil.
+	Policy *policy.Policy
 	// Today is the day by which such comments have ended, as `YYYY-MM-DD`. It is
 	// this day in UTC when empty.
 	Today string
+}
+
+// policy is what the request is scanned by.
+func (r Request) policy() policy.Policy {
+	if r.Policy == nil {
+		return policy.Default()
+	}
+
+	return *r.Policy
 }
 
 // Result is what a scan found, and how long it took.
@@ -253,10 +262,14 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 		return nil, err
 	}
 
-	result := c.result(files.findings(edited))
+	result := c.result(plan.metas.wanted(files.findings(edited)))
 	result.HeadSHA, result.BaseSHA = change.HeadSHA(), change.BaseSHA()
 	result.BaseFoundBy = change.BaseFoundBy()
 	result.RulesDigest, result.LookedAt.Rules = plan.digest, plan.ruleCount
+	result.SwitchedOff = plan.switched
+	if c.excluded > 0 {
+		result.Exclusions = finding.Exclusions{Files: c.excluded, By: rule.FilePath}
+	}
 	result.FilesTotal = total
 	result.RulesFileValid = files.baseErr == nil
 	if files.base != nil {

@@ -161,7 +161,7 @@ func TestRulesDigest(t *testing.T) {
 	}
 
 	plain := digest("version: 1", one, two)
-	assert.Equal(t, rule.Digest([]rule.Rule{two, one}), plain)
+	assert.Equal(t, lenient.DigestWith(rule.Digest([]rule.Rule{two, one})), plain)
 	assert.Equal(t, plain, digest("version: 1\nrules: []\n# nothing", two, one))
 	assert.Equal(t, digest("version: 1", two), digest("version: 1\ndisable: [d/one]", one, two),
 		"what is off does not count")

@@ -10,12 +10,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // marker is what a comment that suppresses is known by, in whichever kind of
-// comment or text:
+// comment; a text may speak of it:
 //
 //	prwarden:ignore ID[, ID] -- reason [until YYYY-MM-DD]
 //
@@ -27,6 +28,8 @@ const marker = "prwarden:ignore"
 const (
 	maxIDs       = 20   // rules that it names
 	maxDirective = 1000 // bytes, from the marker on
+	maxColumn    = 200  // of the marker, with tabs as wide as eight characters
+	maxBlanks    = 40   // side by side, between what is before a comment on its line and the marker
 )
 
 // directive is what a comment says. Offsets are of bytes in its line.
@@ -42,27 +45,58 @@ type directive struct {
 	mistake string
 }
 
-// parseDirective reads the comment in a line, which is without its ending. ok is
-// false when there is none.
+// parseDirective reads the first comment in a line, which is without its ending. ok
+// is false when there is none.
 func parseDirective(line []byte) (d directive, ok bool) {
 	at := findMarker(line)
 	if at < 0 {
 		return directive{}, false
 	}
 
-	d = directive{start: at, end: endOf(line, at)}
+	return directiveAt(line, at), true
+}
+
+// directiveAt reads the comment whose marker is at an offset of a line.
+func directiveAt(line []byte, at int) directive {
+	d := directive{start: at, end: endOf(line, at)}
 	d.alone = !hasWord(line[:at]) && !hasWord(line[d.end:])
 	d.mistake = d.read(line)
 
-	return d, true
+	return d
+}
+
+// isFar says whether a marker is where a reader may not see it: far to the right, or
+// behind many blanks.
+func isFar(before []byte) bool {
+	column, blanks, begun := 0, 0, false
+	for _, r := range string(before[:min(len(before), 8*maxColumn)]) {
+		isBlank := unicode.IsSpace(r) || isInvisible(r) || r == '\u2800' // BRAILLE PATTERN BLANK
+		switch {
+		case !isBlank:
+			begun, blanks = true, 0
+		case begun:
+			blanks++
+		}
+		if column++; r == '\t' {
+			column += 7
+		}
+		if blanks > maxBlanks || column > maxColumn {
+			return true
+		}
+	}
+
+	return false
 }
 
 // findMarker returns the offset of the first comment in a line, or -1. The marker
 // is a comment when no letter, digit, `-`, `_` or character that nobody sees is
 // before it, and a blank, the end of the line or what is written in place of a blank
 // by mistake behind it. So a text may speak of `prwarden:ignore`, in quotes.
-func findMarker(line []byte) int {
-	for from := 0; ; {
+func findMarker(line []byte) int { return findMarkerFrom(line, 0) }
+
+// findMarkerFrom is findMarker for a line from an offset on.
+func findMarkerFrom(line []byte, from int) int {
+	for {
 		at := indexMarker(line, from)
 		if at < 0 {
 			return -1
@@ -123,6 +157,9 @@ var (
 func (d *directive) read(line []byte) string {
 	text := strings.ReplaceAll(string(line[d.start+len(marker):d.end]), "\t", " ")
 	switch {
+	case isFar(line[:d.start]):
+		return "it is more than 200 columns to the right or behind more than 40 blanks, where a reader may not see it; " +
+			"put it on a line of its own before"
 	case d.end-d.start > maxDirective:
 		return "it has more than 1000 bytes"
 	case findMarker(line[d.start+len(marker):]) >= 0:
@@ -180,7 +217,7 @@ func (d *directive) readIDs(list string) (mistake string) {
 			return "behind the ids there may be only ` -- ` and a reason; ids are separated by commas"
 		}
 
-		if err := rule.CheckID(id); err != nil {
+		if err := rule.CheckAnyID(id); err != nil {
 			return "an id " + err.Error()
 		}
 		if full := rule.FullID(id); !slices.Contains(d.ids, full) {
@@ -249,21 +286,33 @@ type comments []comment
 type comment struct {
 	directive
 	line    int
+	reason  string // as it is written, so not to be shown
 	expired bool
-	used    uint32 // which of ids have suppressed a hit, a bit for each
+	used    uint32 // which of ids have suppressed a hit, or were refused to; a bit for each
+	refusal string // why it may not suppress what it would; empty for nothing
+}
+
+// terms are what the policy is asked about.
+func (c *comment) terms() finding.Suppression {
+	return finding.Suppression{Reason: c.reason, Until: c.until, Line: c.line}
 }
 
 // readComments returns the comments of a file: also those on lines that were not
 // added, where a match of several lines may start. Like rules it does not look at
 // lines over match.MaxLine.
-func readComments(lines match.Lines, p *plan) (all comments) {
-	for at := indexMarker(lines.Text(), 0); at >= 0; {
+func readComments(file string, lines match.Lines, p *plan) (all comments) {
+	at := indexMarker(lines.Text(), 0)
+	if at < 0 {
+		return nil
+	}
+
+	lexer := newLexer(file, lines.Text())
+	for at >= 0 {
 		n, _ := lines.At(at)
-		if d, ok := parseDirective(lines.Line(n)); ok && len(lines.Line(n)) <= match.MaxLine {
-			if p.requireReason && d.mistake == "" && d.reasonStart == d.reasonEnd {
-				d.mistake = "it gives no reason, which is required here; write ` -- ` and the reason behind the ids"
-			}
-			all = append(all, comment{directive: d, line: n, expired: d.until != "" && d.until < p.today})
+		if d, ok := commentIn(lexer, lines.Line(n), lines.Start(n)); ok && len(lines.Line(n)) <= match.MaxLine {
+			reason := string(lines.Line(n)[d.reasonStart:d.reasonEnd])
+			expired := d.until != "" && d.until < p.today
+			all = append(all, comment{directive: d, line: n, reason: reason, expired: expired})
 		}
 
 		if n == lines.Count() {
@@ -273,6 +322,21 @@ func readComments(lines match.Lines, p *plan) (all comments) {
 	}
 
 	return all
+}
+
+// commentIn reads the first comment in a line that starts at an offset: what is in a
+// quoted text only speaks of the marker.
+func commentIn(l *lexer, line []byte, start int) (directive, bool) {
+	for from := 0; ; {
+		at := findMarkerFrom(line, from)
+		switch {
+		case at < 0:
+			return directive{}, false
+		case l.inComment(start + at):
+			return directiveAt(line, at), true
+		}
+		from = at + len(marker)
+	}
 }
 
 // indexMarker returns the offset of the first marker in a text at or behind from,
@@ -312,14 +376,14 @@ func (c comments) on(line int, fullID string) (*comment, int) {
 // whether a comment suppresses them. A comment suppresses those on its own line,
 // and those on the next line when it stands alone or the rule matches nothing
 // beside it: what is written below a line with a comment is not accepted in
-// passing.
-func (c comments) accept(rules []rule.Rule) match.Apart {
+// passing. What the policy does not allow it does not suppress.
+func (c comments) accept(g group, p *plan) match.Apart {
 	if len(c) == 0 {
 		return nil
 	}
 
 	return func(i, line int, before func() bool) bool {
-		id := rules[i].FullID()
+		id := g.rules[i].FullID()
 		by, at := c.on(line, id)
 		if by == nil {
 			if by, at = c.on(line-1, id); by == nil || !by.alone && before() {
@@ -327,6 +391,10 @@ func (c comments) accept(rules []rule.Rule) match.Apart {
 			}
 		}
 		by.used |= 1 << at
+		if err := p.maySuppress(g.policed(i), by.terms(), p.today); err != nil {
+			by.refusal = cmp.Or(by.refusal, err.Error())
+			return false
+		}
 
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -20,6 +21,13 @@ const marker = "prwarden:ignore"
 // suppressed are "path:line rule" of suppressed findings.
 func suppressed(r *scan.Result) []string {
 	return places(&scan.Result{Result: finding.Result{Findings: r.Suppressed}})
+}
+
+func requiresReason() *policy.Policy {
+	p := lenient
+	p.Suppression.RequireReason = true
+
+	return &p
 }
 
 func TestSuppression(t *testing.T) {
@@ -37,8 +45,8 @@ func TestSuppression(t *testing.T) {
 	}{
 		"a reason is required": {
 			text:    "+eval( // prwarden:ignore s/eval\n+eval( // prwarden:ignore s/eval -- why\n",
-			request: scan.Request{RequireReason: true},
-			found:   []string{"a:1 meta/suppression-malformed", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
+			request: scan.Request{Policy: requiresReason()},
+			found:   []string{"a:1 meta/suppression-refused", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
 		},
 		"a rule that there may be elsewhere": {
 			text: "+// prwarden:ignore s/other, s/eval -- why\n+x\n", request: scan.Request{OtherRules: true},
@@ -81,7 +89,7 @@ func TestSuppression(t *testing.T) {
 			suppressed: []string{"a:2 s/block"}, found: []string{"a:1 meta/suppression-unused", "a:4 meta/suppression-unused"},
 		},
 		"a multiline rule that starts on an old line": {
-			text: " x prwarden:ignore s/block -- why\n {\n+}\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
+			text: " x // prwarden:ignore s/block -- why\n {\n+}\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
 			suppressed: []string{"a:2 s/block"},
 		},
 		"a multiline rule that matches on the old line before": {

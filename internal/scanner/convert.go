@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -38,19 +40,19 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 	selection := max(slices.Index(rulesets[:], j.Ruleset), int(scannerv1.ScanStart_repository))
 
 	return &scannerv1.ScanStart{
-		ReviewId:      j.ReviewID,
-		Organization:  j.Organization,
-		Repo:          j.Repo,
-		PrNumber:      j.PRNumber,
-		Selection:     scannerv1.ScanStart_Selection(selection),
-		RulesDigest:   j.Rules.Digest,
-		MaxFindings:   int32(j.MaxFindings),
-		HeadSha:       j.Commits.Head,
-		BaseSha:       j.Commits.Base,
-		BaseRef:       j.Commits.BaseRef,
-		RequireReason: j.RequireReason,
-		Today:         j.Today,
-		RequireBase:   j.RequireBase,
+		ReviewId:     j.ReviewID,
+		Organization: j.Organization,
+		Repo:         j.Repo,
+		PrNumber:     j.PRNumber,
+		Selection:    scannerv1.ScanStart_Selection(selection),
+		RulesDigest:  j.Rules.Digest,
+		MaxFindings:  int32(j.MaxFindings),
+		HeadSha:      j.Commits.Head,
+		BaseSha:      j.Commits.Base,
+		BaseRef:      j.Commits.BaseRef,
+		Policy:       string(j.Policy.JSON()),
+		Today:        j.Today,
+		RequireBase:  j.RequireBase,
 		Host: &scannerv1.CodeHost{
 			Kind: j.Host.Kind, Url: j.Host.URL, TokenEnv: j.Host.TokenEnv, Username: j.Host.Username,
 			HeadRef: j.Host.HeadRef, MergeRef: j.Host.MergeRef,
@@ -70,6 +72,11 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 		return scan.Request{}, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", selection)
 	}
 
+	by, err := policy.FromJSON([]byte(cmp.Or(p.GetPolicy(), "{}")))
+	if err != nil {
+		return scan.Request{}, status.Error(codes.InvalidArgument, err.Error())
+	}
+
 	return scan.Request{
 		Target: scan.Target{
 			Organization: p.GetOrganization(),
@@ -83,10 +90,10 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 
 			RequireBase: p.GetRequireBase(),
 		},
-		Ruleset:       rulesets[selection],
-		MaxFindings:   int(p.GetMaxFindings()),
-		RequireReason: p.GetRequireReason(),
-		Today:         p.GetToday(),
+		Ruleset:     rulesets[selection],
+		MaxFindings: int(p.GetMaxFindings()),
+		Policy:      &by,
+		Today:       p.GetToday(),
 	}, nil
 }
 
@@ -147,6 +154,10 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	r.Truncated = p.GetTruncated()
 	r.FilesTotal = int(p.GetFilesTotal())
 	r.RulesFileValid = p.GetRulesFileValid()
+	r.Exclusions = finding.Exclusions{Files: int(p.GetExclusions().GetFiles()), By: p.GetExclusions().GetBy()}
+	for _, off := range p.GetSwitchedOff() {
+		r.SwitchedOff = append(r.SwitchedOff, fromProtoSwitchedOff(off))
+	}
 	r.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 	r.BaseFoundBy = finding.BaseFoundBy(p.GetBaseFoundBy())
 	r.LookedAt = finding.LookedAt{
@@ -197,7 +208,25 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		AddedLines:     int32(r.LookedAt.AddedLines),
 		RuleCount:      int32(r.LookedAt.Rules),
 		SkipCounts:     counts,
+		Exclusions:     toProtoExclusions(r.Exclusions),
+		SwitchedOff:    converted(r.SwitchedOff, toProtoSwitchedOff),
 	}
+}
+
+func toProtoExclusions(e finding.Exclusions) *scannerv1.ScanExclusions {
+	if e.Files == 0 {
+		return nil
+	}
+
+	return &scannerv1.ScanExclusions{Files: int32(e.Files), By: e.By}
+}
+
+func toProtoSwitchedOff(s finding.SwitchedOff) *scannerv1.ScanSwitchedOff {
+	return &scannerv1.ScanSwitchedOff{RuleId: s.RuleID, By: s.By, How: s.How}
+}
+
+func fromProtoSwitchedOff(p *scannerv1.ScanSwitchedOff) finding.SwitchedOff {
+	return finding.SwitchedOff{RuleID: p.GetRuleId(), By: p.GetBy(), How: p.GetHow()}
 }
 
 func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -145,6 +146,7 @@ func TestCommitsAndSuppressions(t *testing.T) {
 	job := jobWith(todo("note", rule.OriginCustom))
 	job.Commits = finding.Commits{Head: head, BaseRef: "main"}
 	job.Today = "2026-06-15"
+	job.Policy.Suppression = policy.Suppression{Allowed: true, UpTo: "high"}
 	scanned := func() (o finding.Result, ids []string) {
 		o, err := client.Scan(t.Context(), job, none)
 		require.NoError(t, err)
@@ -165,12 +167,12 @@ func TestCommitsAndSuppressions(t *testing.T) {
 	first := o.Findings[0]
 	assert.Equal(t, []int{4, 8, 3, 7}, []int{first.Column, first.EndColumn, first.UTF16Column, first.UTF16EndColumn})
 
-	job.RequireReason = true
+	job.Policy.Suppression.RequireReason = true
 	o, ids = scanned()
-	assert.Contains(t, ids, "meta/suppression-malformed")
+	assert.Contains(t, ids, "meta/suppression-refused")
 	assert.Len(t, o.Suppressed, 1)
 
-	job.RequireReason, job.Today, job.MaxFindings = false, "2026-06-01", 2
+	job.Policy.Suppression.RequireReason, job.Today, job.MaxFindings = false, "2026-06-01", 2
 	o, _ = scanned()
 	assert.Len(t, o.Suppressed, 2)
 	assert.True(t, o.Truncated)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,7 +63,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	r.commit("refs/pull/1/head", first, files{
 		"a.txt": "one\ntwo\nfrobnicate(1)\n",
 		"b.txt": "frobnicate(3) # prwarden:ignore custom/no-frobnicate -- measured until " +
-			"2999-12-31\nfrobnicate(4)\nfrobnicate(5)\n",
+			nextMonth() + "\nfrobnicate(4)\nfrobnicate(5)\n",
 	})
 
 	after := c.start(t, nil)
@@ -156,33 +157,27 @@ func TestFindingsOfALongPath(t *testing.T) {
 	}
 }
 
-// TestReasonsThatAreRequired has an organization whose comments must say why.
+// nextMonth is a day on which a suppression may end.
+func nextMonth() string { return time.Now().AddDate(0, 1, 0).UTC().Format(time.DateOnly) }
+
+// TestReasonsThatAreRequired has comments that don't say why, or until when.
 func TestReasonsThatAreRequired(t *testing.T) {
 	t.Parallel()
-	h := newHosts(t)
+	_, c, h := setup(t)
+	const comment = "# prwarden:ignore custom/no-frobnicate"
 	h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
-		"a.txt": "one\nfrobnicate(1) # prwarden:ignore custom/no-frobnicate\nfrobnicate(2) # prwarden:ignore " +
-			"custom/no-frobnicate -- measured\n",
+		"a.txt": "one\nfrobnicate(1) " + comment + "\nfrobnicate(2) " + comment + " -- measured\nfrobnicate(3) " + comment +
+			" -- measured until " + nextMonth() + "\n",
 	})
 
-	for required, reported := range map[bool]int{false: 0, true: 1} {
-		// of the last organization
-		s := newServer(t, h, serverOptions{config: fmt.Sprintf("    require_suppression_reason: %v\n", required)})
-		s.start(t)
-		t.Cleanup(func() { s.stop(t) })
-		c := s.client(s.key(t, "acme"))
-		addRule(t, c, todoRule)
-		n := 0
-		m := c.start(t, nil)
-		for _, f := range list(m["findings"]) {
-			if f.(map[string]any)["rule_id"] == "custom/no-frobnicate" {
-				n++
-			}
-		}
-
-		assert.Equal(t, reported, n, m["findings"])
-		assert.Len(t, m["suppressed"], 2-reported)
+	addRule(t, c, todoRule)
+	m := c.start(t, nil)
+	assert.Len(t, m["suppressed"], 1)
+	reported := map[string]int{}
+	for _, f := range list(m["findings"]) {
+		reported[f.(map[string]any)["rule_id"].(string)]++
 	}
+	assert.Equal(t, map[string]int{"custom/no-frobnicate": 2, "meta/suppression-refused": 2}, reported)
 }
 
 // TestAnyCommits scans commits that no pull request has.
@@ -257,7 +252,7 @@ func TestFindingsInPagesAndAsSARIF(t *testing.T) {
 		fmt.Fprintf(&lines, "frobnicate(%d)\n", i)
 	}
 	h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
-		"many.txt": lines.String(), "z.txt": "frobnicate(0) # prwarden:ignore custom/no-frobnicate -- why\n",
+		"many.txt": lines.String(), "z.txt": "frobnicate(0) # prwarden:ignore custom/no-frobnicate -- why until " + nextMonth() + "\n",
 	})
 
 	addRule(t, c, todoRule)

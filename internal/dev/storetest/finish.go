@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -30,7 +31,7 @@ func outcome(n int) finding.Result {
 		})
 		o.Skips = append(o.Skips, finding.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
 	}
-	o.Judge(review.DefaultFailOn, finding.Tolerated)
+	o.Judge(review.DefaultFailOn, policy.Default().Tolerates)
 
 	return o
 }

@@ -168,7 +168,7 @@ func organizationOf(name string) organization.Organization {
 			Kind: organization.KindGit, URL: "https://git.example.com/{repo}.git", TokenEnv: "PRWARDEN_TOKEN",
 			Username: "u", HeadRef: "refs/h/{number}", MergeRef: "refs/m/{number}",
 		},
-		MaxScans: 3, MaxQueued: 20, RequireSuppressionReason: true,
+		MaxScans: 3, MaxQueued: 20,
 	}
 }
 

@@ -253,8 +253,6 @@ type ScanStart struct {
 	// Branch that `head_sha` is to be merged into; empty without `head_sha` and
 	// with `base_sha`.
 	BaseRef string `protobuf:"bytes,10,opt,name=base_ref,json=baseRef,proto3" json:"base_ref,omitempty"`
-	// Whether comments that suppress findings must give a reason.
-	RequireReason bool `protobuf:"varint,11,opt,name=require_reason,json=requireReason,proto3" json:"require_reason,omitempty"`
 	// The day by which comments that suppress findings have ended, `YYYY-MM-DD`
 	// in UTC; empty for the scanner's own.
 	Today string `protobuf:"bytes,12,opt,name=today,proto3" json:"today,omitempty"`
@@ -262,6 +260,9 @@ type ScanStart struct {
 	WaitMs int32 `protobuf:"varint,13,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
 	// Code host that the repository is on.
 	Host *CodeHost `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
+	// The organization's policy as JSON, the document of prwarden.v1.Policy; empty
+	// for the default policy. Fields that a scanner doesn't know are left out.
+	Policy string `protobuf:"bytes,15,opt,name=policy,proto3" json:"policy,omitempty"`
 	// Whether the scan fails with `base_unknown` rather than guess the base.
 	RequireBase   bool `protobuf:"varint,16,opt,name=require_base,json=requireBase,proto3" json:"require_base,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -368,13 +369,6 @@ func (x *ScanStart) GetBaseRef() string {
 	return ""
 }
 
-func (x *ScanStart) GetRequireReason() bool {
-	if x != nil {
-		return x.RequireReason
-	}
-	return false
-}
-
 func (x *ScanStart) GetToday() string {
 	if x != nil {
 		return x.Today
@@ -394,6 +388,13 @@ func (x *ScanStart) GetHost() *CodeHost {
 		return x.Host
 	}
 	return nil
+}
+
+func (x *ScanStart) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
 }
 
 func (x *ScanStart) GetRequireBase() bool {
@@ -1470,6 +1471,10 @@ type ScanResult struct {
 	SkipCounts []*SkipCount `protobuf:"bytes,12,rep,name=skip_counts,json=skipCounts,proto3" json:"skip_counts,omitempty"`
 	// Files of which added lines were looked at.
 	LookedAtFiles int32 `protobuf:"varint,16,opt,name=looked_at_files,json=lookedAtFiles,proto3" json:"looked_at_files,omitempty"`
+	// The changed files that the rules file keeps from rules; absent for none.
+	Exclusions *ScanExclusions `protobuf:"bytes,13,opt,name=exclusions,proto3" json:"exclusions,omitempty"`
+	// Rules that the policy or the rules file switched off or made weaker, by id.
+	SwitchedOff   []*ScanSwitchedOff `protobuf:"bytes,14,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1595,6 +1600,139 @@ func (x *ScanResult) GetLookedAtFiles() int32 {
 	return 0
 }
 
+func (x *ScanResult) GetExclusions() *ScanExclusions {
+	if x != nil {
+		return x.Exclusions
+	}
+	return nil
+}
+
+func (x *ScanResult) GetSwitchedOff() []*ScanSwitchedOff {
+	if x != nil {
+		return x.SwitchedOff
+	}
+	return nil
+}
+
+// ScanExclusions says how many changed files are kept from rules.
+type ScanExclusions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many; locked rules looked at them all the same.
+	Files int32 `protobuf:"varint,1,opt,name=files,proto3" json:"files,omitempty"`
+	// Path of the rules file.
+	By            string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanExclusions) Reset() {
+	*x = ScanExclusions{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanExclusions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanExclusions) ProtoMessage() {}
+
+func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanExclusions.ProtoReflect.Descriptor instead.
+func (*ScanExclusions) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ScanExclusions) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *ScanExclusions) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// ScanSwitchedOff is a rule that was switched off or made weaker.
+type ScanSwitchedOff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `category/name`.
+	RuleId string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// `organization` or `repository`.
+	By string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	// `disable`, `override` or `exclude`.
+	How           string `protobuf:"bytes,3,opt,name=how,proto3" json:"how,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanSwitchedOff) Reset() {
+	*x = ScanSwitchedOff{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanSwitchedOff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanSwitchedOff) ProtoMessage() {}
+
+func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanSwitchedOff.ProtoReflect.Descriptor instead.
+func (*ScanSwitchedOff) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ScanSwitchedOff) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
+func (x *ScanSwitchedOff) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *ScanSwitchedOff) GetHow() string {
+	if x != nil {
+		return x.How
+	}
+	return ""
+}
+
 var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
@@ -1603,7 +1741,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vScanRequest\x126\n" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
 	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleBatchH\x00R\x05rulesB\t\n" +
-	"\amessage\"\xd7\x04\n" +
+	"\amessage\"\xce\x04\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12\"\n" +
 	"\forganization\x18\x02 \x01(\tR\forganization\x12\x12\n" +
@@ -1615,11 +1753,11 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\bhead_sha\x18\b \x01(\tR\aheadSha\x12\x19\n" +
 	"\bbase_sha\x18\t \x01(\tR\abaseSha\x12\x19\n" +
 	"\bbase_ref\x18\n" +
-	" \x01(\tR\abaseRef\x12%\n" +
-	"\x0erequire_reason\x18\v \x01(\bR\rrequireReason\x12\x14\n" +
+	" \x01(\tR\abaseRef\x12\x14\n" +
 	"\x05today\x18\f \x01(\tR\x05today\x12\x17\n" +
 	"\await_ms\x18\r \x01(\x05R\x06waitMs\x121\n" +
-	"\x04host\x18\x0e \x01(\v2\x1d.prwarden.scanner.v1.CodeHostR\x04host\x12!\n" +
+	"\x04host\x18\x0e \x01(\v2\x1d.prwarden.scanner.v1.CodeHostR\x04host\x12\x16\n" +
+	"\x06policy\x18\x0f \x01(\tR\x06policy\x12!\n" +
 	"\frequire_base\x18\x10 \x01(\bR\vrequireBase\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
@@ -1627,7 +1765,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"repository\x10\x01\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x02\x12\n" +
 	"\n" +
-	"\x06custom\x10\x03\"\xa1\x01\n" +
+	"\x06custom\x10\x03J\x04\b\v\x10\f\"\xa1\x01\n" +
 	"\bCodeHost\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
@@ -1717,7 +1855,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tSkipCount\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x05R\x05count\"\xe8\x04\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\"\xf6\x05\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -1737,10 +1875,21 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"rule_count\x18\v \x01(\x05R\truleCount\x12?\n" +
 	"\vskip_counts\x18\f \x03(\v2\x1e.prwarden.scanner.v1.SkipCountR\n" +
 	"skipCounts\x12&\n" +
-	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x1a:\n" +
+	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x12C\n" +
+	"\n" +
+	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
+	"exclusions\x12G\n" +
+	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x012a\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"6\n" +
+	"\x0eScanExclusions\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\"L\n" +
+	"\x0fScanSwitchedOff\x12\x17\n" +
+	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12\x10\n" +
+	"\x03how\x18\x03 \x01(\tR\x03how2a\n" +
 	"\x0eScannerService\x12O\n" +
 	"\x04Scan\x12 .prwarden.scanner.v1.ScanRequest\x1a!.prwarden.scanner.v1.ScanResponse(\x010\x01B]\n" +
 	"\x16io.prwarden.scanner.v1P\x01ZAgithub.com/prwarden/prwarden/gen/go/prwarden/scanner/v1;scannerv1b\x06proto3"
@@ -1758,7 +1907,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -1777,7 +1926,9 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
 	(*SkipCount)(nil),        // 15: prwarden.scanner.v1.SkipCount
 	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
-	nil,                      // 17: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanExclusions)(nil),   // 17: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 18: prwarden.scanner.v1.ScanSwitchedOff
+	nil,                      // 19: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -1794,16 +1945,18 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
 	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
 	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	17, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	19, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
 	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
 	15, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	2,  // 17: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 18: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	17, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	18, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	2,  // 19: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 20: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1828,7 +1981,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
