@@ -9,6 +9,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
 )
 
 func newReview(st cli.Streams) *cobra.Command {
@@ -48,6 +49,8 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 		"Let only findings fail that the review before did not have. The next review lets them pass.")
 	flags.StringVar(&in.Ruleset, "ruleset", "", "`RULESET` to apply: default, or custom "+
 		"for the organization's own rules; without it all that the repository has.")
+	flags.StringVar(&in.Priority, "priority", string(review.Normal),
+		"`normal|low`: a low one waits until no normal review of the organization does, for many at once.")
 	flags.StringVar(&in.HeadSHA, "head-sha", "",
 		"`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
 	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")

@@ -33,6 +33,8 @@ type ReviewInput struct {
 	Repo    string // `owner/name`, or a pull request's address; empty, as Number then is, for what the CI service says
 	Number  string // pull request number, as it was given
 	Ruleset string // empty for the repository's
+	// Priority is that of the review, empty for normal.
+	Priority string
 
 	// Commits to scan in place of the pull request's own.
 	HeadSHA, BaseSHA, BaseRef string
@@ -300,7 +302,14 @@ func (in ReviewInput) target(st Streams, out *outputs) (*target, error) {
 			"leave it out, or use %s for the server's answer", report.JSON)
 	}
 
+	if in.Priority != "" && in.Priority != string(review.Normal) && in.Priority != string(review.Low) {
+		return nil, Usagef("--priority: %q is no priority; use %s or %s", in.Priority, review.Normal, review.Low)
+	}
+
 	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset}}
+	if in.Priority != string(review.Normal) { // which is what servers take without
+		t.request.Priority = in.Priority
+	}
 	var identity []string
 	if in.Repo != "" {
 		var err error

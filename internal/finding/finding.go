@@ -164,6 +164,7 @@ type Result struct {
 	Summary    Summary   // of all findings, also of those over the limit
 	Truncated  bool      // there were more findings, suppressed ones or skips than the limits
 	FilesTotal int       // changed files that are there at head
+	Bytes      int64     // of the contents of all that were read
 
 	SkipCounts  SkipCounts // of all skips, also of those over the limit
 	BaseFoundBy BaseFoundBy

@@ -62,6 +62,7 @@ type Dispatcher struct {
 	o        DispatcherOptions
 	leases   *leases
 	idle     chan int // workers without a scan, by number
+	running  *running
 
 	stopping context.Context
 	cancel   context.CancelFunc
@@ -76,7 +77,7 @@ func NewDispatcher(
 	stopping, cancel := context.WithCancel(context.Background())
 	d := &Dispatcher{
 		queue: queue, scanner: scanner, rules: rules, notifier: notifier, o: o, leases: newLeases(queue, notifier, o),
-		idle: make(chan int, o.Workers), stopping: stopping, cancel: cancel,
+		idle: make(chan int, o.Workers), running: newRunning(), stopping: stopping, cancel: cancel,
 	}
 	for i := range o.Workers {
 		d.idle <- i
@@ -127,8 +128,10 @@ func (d *Dispatcher) work() {
 			continue
 		}
 
+		d.running.add(claim.Organization, 1)
 		d.working.Go(func() {
 			d.run(*claim, asked)
+			d.running.add(claim.Organization, -1)
 			d.idle <- worker
 
 			// With a cap on its organization's scans, another may go on now.
@@ -162,7 +165,40 @@ const storeTimeout = 10 * time.Second
 func (d *Dispatcher) claim(worker int) (*Claim, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.stopping), storeTimeout)
 	defer cancel()
-	return d.queue.Claim(ctx, fmt.Sprintf("%s/%d", d.o.Name, worker), d.o.Lease)
+
+	return d.queue.Claim(ctx, Claiming{
+		Worker: fmt.Sprintf("%s/%d", d.o.Name, worker), Lease: d.o.Lease, Except: d.running.holder(d.o.Workers - 1),
+	})
+}
+
+// running counts the scans of a dispatcher by organization.
+type running struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func newRunning() *running { return &running{counts: map[string]int{}} }
+
+func (r *running) add(org string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts[org] += n; r.counts[org] == 0 {
+		delete(r.counts, org)
+	}
+}
+
+// holder is the organization that holds the given number of workers, all but one;
+// "" for none. It must not have the last one as well.
+func (r *running) holder(workers int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for org, n := range r.counts {
+		if workers > 0 && n >= workers {
+			return org
+		}
+	}
+
+	return ""
 }
 
 // run scans a claimed review, which was asked for at that time, and stores how

@@ -275,3 +275,43 @@ func TestRepositoryThatIsNotAllowedAnyMore(t *testing.T) {
 	assert.Equal(t, 1, r.Attempt)
 	assert.Empty(t, b.scanner.calls)
 }
+
+// Of several workers the last one is kept from an organization that holds all
+// others, once there are others at all.
+func TestOneOrganizationDoesNotHoldAllWorkers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	create := func(org string) {
+		t.Helper()
+		_, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+		require.NoError(t, err)
+	}
+	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Workers = 3 })
+
+	// Alone it may have all.
+	var held []call
+	for range 3 {
+		create(org)
+		held = append(held, b.scanner.next(t))
+	}
+	create("other")
+	held[0].end(finding.Result{}, nil)
+	others := b.scanner.next(t)
+	require.Equal(t, "other", others.job.Organization)
+
+	// Now that there is another, one worker is kept for it.
+	create(org)
+	others.end(finding.Result{}, nil)
+	create("other")
+	others = b.scanner.next(t)
+	assert.Equal(t, "other", others.job.Organization)
+
+	// Where one ends, the next may begin.
+	held[1].end(finding.Result{}, nil)
+	next := b.scanner.next(t)
+	assert.Equal(t, org, next.job.Organization)
+	for _, c := range []call{held[2], others, next} {
+		c.end(finding.Result{}, nil)
+	}
+}

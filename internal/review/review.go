@@ -45,6 +45,22 @@ const (
 	IdempotencyTTL = 24 * time.Hour // how long an idempotency key is kept
 )
 
+// Priority says which of an organization's waiting reviews go first.
+type Priority string
+
+// The priorities. All normal reviews of an organization go before its low ones.
+const (
+	Normal Priority = "normal"
+	Low    Priority = "low"
+)
+
+// A scan is large when the last ones of its repository looked at LargeScan bytes
+// or more, on average. It lets the others pass for LargeDelay, and then it is due.
+const (
+	LargeScan  = 32 << 20
+	LargeDelay = time.Minute
+)
+
 // Review is one scan of a pull request. Its JSON is that of the REST API.
 type Review struct {
 	ID           string            `json:"review_id,omitempty"`
@@ -64,6 +80,7 @@ type Review struct {
 	Summary      finding.Summary   `json:"summary"`
 	Failure      *Failure          `json:"error,omitempty"` // only when failed
 	Skips        []finding.Skip    `json:"skipped"`
+	Priority     Priority          `json:"priority,omitempty"`
 	Truncated    bool              `json:"truncated"` // more findings or skips than are stored
 	RulesDigest  string            `json:"rules_digest,omitempty"`
 	Attempt      int               `json:"-"` // rises with every claim
@@ -155,6 +172,8 @@ type NewReview struct {
 	Commits      finding.Commits
 	FailOn       rule.Severity // 0 for DefaultFailOn
 	RequireBase  bool          // fail rather than guess the base
+	Priority     Priority      // Normal when empty
+	Large        bool          // see LargeScan
 }
 
 // Idempotency makes a retried creation safe.
@@ -216,6 +235,10 @@ type Load struct {
 	// else of the organization; 0 when nothing was measured.
 	Average time.Duration
 	Overall time.Duration // the same over all repositories of all organizations
+
+	// Bytes is the moving average of what scans of the repository looked at; 0 when
+	// nothing was measured.
+	Bytes int64
 }
 
 // ErrLeaseLost says that a claim is not valid any more: its lease ran out and
@@ -230,8 +253,10 @@ type Queue interface {
 	// Claim takes the next waiting review, of any organization, and makes it
 	// in_progress; nil when none waits. It is fair: of the organizations with
 	// waiting reviews the one with the fewest running goes first, then the one
-	// that was served least recently, then the oldest review.
-	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
+	// that was served least recently, then the oldest review. An organization
+	// whose next review is not due goes after all others. Of one organization,
+	// normal reviews go first, then those that have been due longest.
+	Claim(ctx context.Context, c Claiming) (*Claim, error)
 
 	// Extend prolongs the leases of claims to the given time from now and
 	// stores their progress. It returns the claims that are not valid any more,
@@ -275,6 +300,16 @@ type Queue interface {
 type Reaped struct {
 	ReviewID string
 	Status   Status // Queued, or Failed with CodeWorkerLost
+}
+
+// Claiming is who claims a review, and for how long.
+type Claiming struct {
+	Worker string
+	Lease  time.Duration
+
+	// Except is an organization of which no review is claimed, unless no other one
+	// ever had a review scanned; "" for none.
+	Except string
 }
 
 // Claim is a worker's hold on a review.

@@ -139,7 +139,7 @@ func TestLostServer(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2, false)
 	id := all[0].create(t)
-	lost, err := all[0].store.Claim(t.Context(), "lost", 300*time.Millisecond)
+	lost, err := all[0].store.Claim(t.Context(), review.Claiming{Worker: "lost", Lease: 300 * time.Millisecond})
 	require.NoError(t, err)
 	require.Equal(t, id, lost.ReviewID)
 
@@ -240,7 +240,7 @@ func (b *bundle) lostReview(t *testing.T) string {
 	id := review.NewID()
 	_, err := b.store.CreateReview(t.Context(), newReview(id), 10)
 	require.NoError(t, err)
-	c, err := b.store.Claim(t.Context(), "lost", 0)
+	c, err := b.store.Claim(t.Context(), review.Claiming{Worker: "lost", Lease: 0})
 	require.NoError(t, err)
 	require.Equal(t, id, c.ReviewID)
 	return id

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -45,6 +46,7 @@ type CreateInput struct {
 	Commits        finding.Commits
 	FailOn         rule.Severity // 0 when not given: DefaultFailOn
 	RequireBase    bool          // fail rather than guess the base
+	Priority       Priority      // "" when not given: Normal
 	IdempotencyKey string        // "" for none
 	TraceParent    string        // see NewReview
 }
@@ -70,6 +72,8 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		Commits:      in.Commits,
 		FailOn:       in.FailOn,
 		RequireBase:  in.RequireBase,
+		Priority:     cmp.Or(in.Priority, Normal),
+		Large:        load.Bytes >= LargeScan,
 	}
 
 	if n.Ruleset == "" {
@@ -116,6 +120,9 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 	if in.FailOn != 0 && !slices.Contains(rule.Severities(), in.FailOn) {
 		add("fail_on", "must be one of critical, high, medium, warning, low and info")
 	}
+	if in.Priority != "" && in.Priority != Normal && in.Priority != Low {
+		add("priority", "must be one of normal and low")
+	}
 	if err := checkIdempotencyKey(in.IdempotencyKey); err != "" {
 		add("Idempotency-Key", "%s", err)
 	}
@@ -148,6 +155,7 @@ func requestHash(in CreateInput) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset,
 		in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String(), strconv.FormatBool(in.RequireBase),
+		string(in.Priority),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }

@@ -42,7 +42,7 @@ func TestCreate(t *testing.T) {
 	}
 
 	for range 4 {
-		_, err := b.store.Claim(t.Context(), "elsewhere", time.Minute)
+		_, err := b.store.Claim(t.Context(), review.Claiming{Worker: "elsewhere", Lease: time.Minute})
 		require.NoError(t, err)
 	}
 

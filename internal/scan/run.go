@@ -47,6 +47,7 @@ func (s *Scanner) run(
 
 	err = pipeline(ctx, matchers, change.Files, func(f *File, r FileResult) error {
 		done++
+		c.bytes += int64(len(f.Content))
 		edited = edited || f.Path == rule.FilePath
 		c.add(r)
 
@@ -202,6 +203,7 @@ type collector struct {
 	excluded        int                // files that the rules file excludes
 	summary         finding.Summary
 	lookedAt        finding.LookedAt // but for the rules
+	bytes           int64            // of the files
 }
 
 func newCollector(limit, size int) *collector {
@@ -269,7 +271,7 @@ func (c *collector) result(metas []finding.Finding) *finding.Result {
 	}
 
 	// Who makes many of one kind must not be able to hide another.
-	r := &finding.Result{Summary: c.summary, SkipCounts: c.skipCounts, LookedAt: c.lookedAt}
+	r := &finding.Result{Summary: c.summary, SkipCounts: c.skipCounts, LookedAt: c.lookedAt, Bytes: c.bytes}
 	slices.SortStableFunc(c.skips, func(a, b finding.Skip) int { return cmp.Compare(a.File, b.File) })
 	suppressed, skips := c.severest(nil, c.suppressed), sizeOf(c.skips)
 	r.Findings = fitting(c.severest(metas, c.findings), max(c.size/2, c.size-sizeOf(suppressed)-skips))

@@ -158,6 +158,7 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	for _, off := range p.GetSwitchedOff() {
 		r.SwitchedOff = append(r.SwitchedOff, fromProtoSwitchedOff(off))
 	}
+	r.Bytes = max(p.GetBytes(), 0)
 	r.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 	r.BaseFoundBy = finding.BaseFoundBy(p.GetBaseFoundBy())
 	r.LookedAt = finding.LookedAt{
@@ -210,6 +211,7 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		SkipCounts:     counts,
 		Exclusions:     toProtoExclusions(r.Exclusions),
 		SwitchedOff:    converted(r.SwitchedOff, toProtoSwitchedOff),
+		Bytes:          r.Bytes,
 	}
 }
 

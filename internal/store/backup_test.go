@@ -47,7 +47,7 @@ func TestBackupWhileTheServerWrites(t *testing.T) {
 				if _, err := s.CreateReview(t.Context(), newReview("acme", review.NewID()), 1<<30); !assert.NoError(t, err) {
 					return
 				}
-				c, err := s.Claim(t.Context(), "worker", time.Minute)
+				c, err := s.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: time.Minute})
 				if !assert.NoError(t, err) || !assert.NoError(t, s.Finish(t.Context(), *c, manyFindings(30))) {
 					return
 				}

@@ -46,7 +46,7 @@ func BenchmarkClaim(b *testing.B) {
 				}
 
 				for b.Loop() {
-					claim, err := s.Claim(b.Context(), "worker", time.Minute)
+					claim, err := s.Claim(b.Context(), review.Claiming{Worker: "worker", Lease: time.Minute})
 					require.NoError(b, err)
 					require.NoError(b, s.Release(b.Context(), *claim, 0))
 				}

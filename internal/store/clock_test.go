@@ -102,7 +102,7 @@ func TestClockOfTheDatabase(t *testing.T) {
 			// A back-off is as long as it should be.
 			c = claim(t, s)
 			require.NoError(t, s.Retry(ctx, c, short))
-			early, err := s.Claim(ctx, "worker", time.Hour)
+			early, err := s.Claim(ctx, review.Claiming{Worker: "worker", Lease: time.Hour})
 			require.NoError(t, err)
 			assert.Nil(t, early)
 			clock.advance(t, short)

@@ -51,7 +51,7 @@ func work(ctx context.Context, database string, out io.Writer) error {
 		if i%2 == 1 {
 			continue
 		}
-		c, err := s.Claim(ctx, "worker", time.Minute)
+		c, err := s.Claim(ctx, review.Claiming{Worker: "worker", Lease: time.Minute})
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 			c := claim(t, s)
 			require.Equal(t, id, c.ReviewID)
 		}
-		c, err := s.Claim(ctx, "worker", time.Minute)
+		c, err := s.Claim(ctx, review.Claiming{Worker: "worker", Lease: time.Minute})
 		require.NoError(t, err)
 		require.Nil(t, c, "it is left for the next look at the queue")
 	}))
@@ -94,7 +94,7 @@ func TestClaimsKnowHowLongTheyWaited(t *testing.T) {
 	claims := make(chan *review.Claim, 1)
 	require.NoError(t, during(t, s, allOrganizations, slowly(first), func() {
 		go func() {
-			c, err := s.Claim(t.Context(), "worker", time.Minute)
+			c, err := s.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: time.Minute})
 			assert.NoError(t, err)
 			claims <- c
 		}()
@@ -143,7 +143,7 @@ func TestHeartbeatsPassOverLockedReviews(t *testing.T) {
 	var beats []review.Heartbeat
 	for _, id := range []string{"rev_a", "rev_b", "rev_c"} {
 		create(t, s, "acme", id)
-		c, err := s.Claim(t.Context(), "worker", -time.Minute)
+		c, err := s.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: -time.Minute})
 		require.NoError(t, err)
 		beats = append(beats, review.Heartbeat{Claim: *c})
 	}
@@ -233,7 +233,11 @@ func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 			_, err := s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
 			return err
 		},
-		"claim": func(ctx context.Context) error { _, err := s.Claim(ctx, "worker", time.Minute); return err },
+		"claim": func(ctx context.Context) error {
+			_, err := s.Claim(ctx, review.Claiming{Worker: "worker", Lease: time.Minute})
+
+			return err
+		},
 		"ready": s.CheckSchema,
 	}
 	var all sync.WaitGroup
@@ -310,7 +314,7 @@ func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 		require.NoError(t, end())
 		_, errCreate := s.CreateReview(ctx, newReview("acme", "rev_x"), 10)
 		_, errGet := s.GetReview(ctx, "acme", "rev_x")
-		_, errClaim := s.Claim(ctx, "worker", time.Minute)
+		_, errClaim := s.Claim(ctx, review.Claiming{Worker: "worker", Lease: time.Minute})
 		for _, err := range []error{errCreate, errGet, errClaim, s.CheckSchema(ctx)} {
 			require.Equal(t, errs.Unavailable, errs.KindOf(err), "%s: %v", name, err)
 		}

@@ -40,53 +40,51 @@ func commitsOf(given bool, head, base, baseRef string) finding.Commits {
 // other. A fair choice depends on all claims before it.
 const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
 
-// claimQuery chooses what to claim: of each organization its oldest review. Only
-// the last two terms of the order are sorted on SQLite, and only among
+// claimQuery chooses what to claim: of each organization its next review. Only
+// the last three terms of the order are sorted on SQLite, and only among
 // organizations that are equal in the first two. On Postgres, where some may be
-// locked, it is one of the oldest four. The status is asked again there, because
-// Postgres looks at a row once more that changed meanwhile.
+// locked, it is one of the next four. The status is asked again there, because
+// Postgres looks at a row once more that changed meanwhile. The last parameter is
+// the time until which a review must be due.
 const (
-	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (` + claimOldest + ` LIMIT 1)` + claimOrder
-	claimQueryPostgres = claimFrom + `JOIN LATERAL (` + claimOldest + ` LIMIT 4) c ON TRUE
-		JOIN reviews r ON r.id = c.id` + claimOrder
+	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (SELECT n.id FROM (` + claimNext + ` LIMIT 1) n)` + claimOrder
+	claimQueryPostgres = claimFrom + `JOIN LATERAL (
+			SELECT n.id, MIN(n.priority) OVER () AS first FROM (` + claimNext + ` LIMIT 4) n
+		) c ON TRUE JOIN reviews r ON r.id = c.id AND r.priority = c.first` + claimOrder
 
-	claimFrom   = `SELECT r.id FROM organizations o `
-	claimOldest = `SELECT w.id FROM reviews w
+	claimFrom = `SELECT r.id FROM organizations o `
+	claimNext = `SELECT w.id, w.priority FROM reviews w
 		WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
-		ORDER BY w.created_at, w.id`
-	claimOrder = ` WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) AND r.status = 'queued'
-		ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+		ORDER BY w.priority, w.due_at, w.id`
+	claimOrder = ` WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)
+			AND (o.name <> ? OR NOT EXISTS (SELECT 1 FROM organizations x WHERE x.name <> o.name AND x.served_at > 0))
+			AND r.status = 'queued' AND r.due_at <= ?
+		ORDER BY o.running, o.served_at, r.priority, r.due_at, r.id LIMIT 1`
 )
 
 // Claim implements review.Queue. A long queue does not make it slow, because of
 // each organization only the oldest are looked at. On SQLite organizations_turn yields
 // the organizations in their order, so that many idle ones don't, either. A
 // review that somebody cancels at that moment is passed over.
-func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (out *review.Claim, err error) {
+func (s *Store) Claim(ctx context.Context, by review.Claiming) (out *review.Claim, err error) {
 	err = s.write(ctx, "claim a review", allOrganizations, func(t *tx) error {
 		out = nil
-		query := claimQuery
 		if t.dialect.postgres {
-			query = claimQueryPostgres
 			if _, err := t.exec(ctx, claimsLock); err != nil {
 				return err
 			}
 			t.now = s.clock.now() // it may have waited
 		}
 
-		var id string
-		err := t.get(ctx, &id, query+t.lockFree("r"), at(t.now))
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		id, err := t.next(ctx, by.Except)
+		if id == "" || err != nil {
 			return err
 		}
 
 		var c claimed
 		if err := t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
 			lease_expires = ?, started_at = ? WHERE id = ? RETURNING `+claimedColumns,
-			worker, at(t.now.Add(lease)), at(t.now), id); err != nil {
+			by.Worker, at(t.now.Add(by.Lease)), at(t.now), id); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, `UPDATE organizations SET queued = queued - 1, running = running + 1, served_at = ?
@@ -110,6 +108,24 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 	}
 
 	return out, nil
+}
+
+// next is the review to claim, "" when there is none: one that is due, or else
+// one that is not.
+func (t *tx) next(ctx context.Context, except string) (id string, err error) {
+	query := claimQuery
+	if t.dialect.postgres {
+		query = claimQueryPostgres
+	}
+
+	for _, due := range []any{at(t.now), int64(math.MaxInt64)} {
+		err = t.get(ctx, &id, query+t.lockFree("r"), at(t.now), except, due)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return id, err
+		}
+	}
+
+	return "", nil
 }
 
 // held is the condition under which a claim still holds its review. A lease
@@ -324,7 +340,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 		}
 
 		// Last, because every review of every organization changes the one row.
-		return t.measure(ctx, c.Organization, r.Repo, t.now.Sub(r.StartedAt.Time))
+		return t.measure(ctx, c.Organization, r.Repo, t.now.Sub(r.StartedAt.Time), o.Bytes)
 	})
 }
 
@@ -332,17 +348,20 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 // of: each new one counts a fifth, and the first few all the same.
 const averageOver = 5
 
-// measure adds a scan's duration to the averages of the repository, of the
-// organization and of all.
-func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) error {
+// measure adds a scan's duration, and how much it looked at, to the averages of the
+// repository, of the organization and of all.
+func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration, bytes int64) error {
 	us := max(d.Microseconds(), 0) // the clock may have been set back
-	_, err := t.exec(ctx, `INSERT INTO scan_durations (organization, repo, average_us, samples)
-		VALUES (?, ?, ?, 1), (?, '', ?, 1), ('', '', ?, 1)
+	divisor := `CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END`
+	_, err := t.exec(ctx, `INSERT INTO scan_durations (organization, repo, average_us, average_bytes, samples)
+		VALUES (?, ?, ?, ?, 1), (?, '', ?, ?, 1), ('', '', ?, ?, 1)
 		ON CONFLICT (organization, repo) DO UPDATE SET
-			average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) /
-				CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END,
+			average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) / `+divisor+`,
+			average_bytes = scan_durations.average_bytes +
+				(excluded.average_bytes - scan_durations.average_bytes) / `+divisor+`,
 			samples = CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE scan_durations.samples END`,
-		org, repo, us, org, us, us, averageOver, averageOver, averageOver)
+		org, repo, us, bytes, org, us, bytes, us, bytes,
+		averageOver, averageOver, averageOver, averageOver, averageOver)
 
 	return err
 }

@@ -51,7 +51,7 @@ func TestCountsHold(t *testing.T) {
 			_, err = s.CreateReview(ctx, n, 20)
 		case 3, 4, 5:
 			var claim *review.Claim
-			if claim, err = s.Claim(ctx, "worker", 20*time.Second); claim != nil {
+			if claim, err = s.Claim(ctx, review.Claiming{Worker: "worker", Lease: 20 * time.Second}); claim != nil {
 				claims = append(claims, *claim)
 			}
 		case 6:
@@ -107,7 +107,8 @@ func TestClaimReadsLittle(t *testing.T) {
 		Detail              string
 	}
 
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery, at(time.Now())))
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery, at(time.Now()),
+		"", at(time.Now())))
 	var details []string
 	for _, p := range plan {
 		details = append(details, p.Detail)
@@ -115,8 +116,8 @@ func TestClaimReadsLittle(t *testing.T) {
 
 	all := strings.Join(details, "\n")
 	assert.Contains(t, all, "SCAN o USING INDEX organizations_turn")
-	assert.Contains(t, all, "SEARCH w USING COVERING INDEX reviews_status (organization=? AND status=?)")
-	assert.Contains(t, all, "LAST 2 TERMS OF ORDER BY")
+	assert.Contains(t, all, "SEARCH w USING COVERING INDEX reviews_queue (organization=?)")
+	assert.Contains(t, all, "LAST 3 TERMS OF ORDER BY")
 	assert.NotContains(t, all, "SCAN r")
 	assert.NotContains(t, all, "SCAN w")
 

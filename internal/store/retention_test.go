@@ -82,7 +82,7 @@ func TestPurgeBesideEverything(t *testing.T) {
 					if _, err := s.CreateReview(t.Context(), r, 1<<30); !assert.NoError(t, err) {
 						return
 					}
-					c, err := s.Claim(t.Context(), "worker", time.Minute)
+					c, err := s.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: time.Minute})
 					if !assert.NoError(t, err) {
 						return
 					}

@@ -22,7 +22,7 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules`
+	looked_at_rules, priority`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -58,6 +58,31 @@ type reviewRow struct {
 	LookedAtFiles  int                     `db:"looked_at_files"`
 	LookedAtLines  int                     `db:"looked_at_lines"`
 	LookedAtRules  int                     `db:"looked_at_rules"`
+	Priority       priority                `db:"priority"`
+}
+
+// priority is a review.Priority as it is stored: the lower goes first.
+type priority int
+
+const (
+	normal priority = iota
+	low
+)
+
+func priorityOf(p review.Priority) priority {
+	if p == review.Low {
+		return low
+	}
+
+	return normal
+}
+
+func (p priority) priority() review.Priority {
+	if p == low {
+		return review.Low
+	}
+
+	return review.Normal
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -70,6 +95,7 @@ func (r reviewRow) review() review.Review {
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
+		Priority: r.Priority.priority(),
 		LookedAt: finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
 	}
 	if r.Outcome != "" {
@@ -115,12 +141,17 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		}
 		t.tell(waitsEvent)
 
+		due := t.now
+		if n.Large {
+			due = due.Add(review.LargeDelay)
+		}
+
 		_, err = t.exec(ctx, `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at,
-				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
+				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base, priority, due_at)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
-			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase)
+			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase, priorityOf(n.Priority), at(due))
 
 		return err
 	})
@@ -274,8 +305,9 @@ func (s *Store) Load(ctx context.Context, org, repo string) (l review.Load, err 
 				CAST(COALESCE(SUM(o.running), 0) AS BIGINT) AS running,
 				COALESCE((SELECT average_us FROM scan_durations WHERE organization = ? AND repo IN (?, '')
 					ORDER BY repo DESC LIMIT 1), 0) * 1000 AS average,
-				COALESCE((SELECT average_us FROM scan_durations WHERE organization = '' AND repo = ''), 0) * 1000 AS overall
-			FROM organizations o CROSS JOIN mine`, org, org, org, repo)
+				COALESCE((SELECT average_us FROM scan_durations WHERE organization = '' AND repo = ''), 0) * 1000 AS overall,
+				COALESCE((SELECT average_bytes FROM scan_durations WHERE organization = ? AND repo = ?), 0) AS bytes
+			FROM organizations o CROSS JOIN mine`, org, org, org, repo, org, repo)
 	})
 
 	return l, err

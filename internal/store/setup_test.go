@@ -89,7 +89,7 @@ func create(t testing.TB, s *Store, org, id string) {
 // claim claims the next review, which must be there.
 func claim(t testing.TB, s *Store) review.Claim {
 	t.Helper()
-	c, err := s.Claim(t.Context(), "worker", time.Hour)
+	c, err := s.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: time.Hour})
 	require.NoError(t, err)
 	require.NotNil(t, c)
 

@@ -65,19 +65,23 @@ CREATE TABLE reviews (
     looked_at_files INTEGER NOT NULL DEFAULT 0,
     looked_at_lines INTEGER NOT NULL DEFAULT 0,  -- added ones
     looked_at_rules INTEGER NOT NULL DEFAULT 0,
+    priority        INTEGER NOT NULL DEFAULT 0,  -- 0 is normal, 1 low
+    due_at          INTEGER NOT NULL DEFAULT 0,  -- until then others go first
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
 ) STRICT;
 
--- Lists, newest first: all, of a state, of a repository or pull request. The
--- second is the queue too, oldest first; not_before is in it so that delayed
--- reviews are passed over without reading their rows.
+-- Lists, newest first: all, of a state, of a repository or pull request.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
-CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, not_before);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
+
+-- The queue, the next first; not_before is in it so that delayed reviews are passed
+-- over without reading their rows.
+CREATE INDEX reviews_queue ON reviews (organization, priority, due_at, id, not_before) WHERE status = 'queued';
 
 -- Leases that may have run out.
 CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';
@@ -130,12 +134,13 @@ CREATE TABLE skips (
     PRIMARY KEY (review_id, position)
 ) STRICT, WITHOUT ROWID;
 
--- Moving averages of the time from claim to completion: a row for each
+-- Moving averages of the time from claim to completion, and of the size: a row for each
 -- repository, one for each organization (repo ''), one for all (both '').
 CREATE TABLE scan_durations (
     organization TEXT    NOT NULL,
     repo         TEXT    NOT NULL,
     average_us   INTEGER NOT NULL CHECK (average_us >= 0),
+    average_bytes INTEGER NOT NULL CHECK (average_bytes >= 0), -- that the rules looked at
     samples      INTEGER NOT NULL CHECK (samples >= 1),
     PRIMARY KEY (organization, repo)
 ) STRICT, WITHOUT ROWID;

@@ -74,6 +74,7 @@ type NewReview struct {
 	BaseSHA  string `json:"base_sha,omitempty"`
 	BaseRef  string `json:"base_ref,omitempty"`
 	FailOn   string `json:"fail_on,omitempty"`
+	Priority string `json:"priority,omitempty"`
 }
 
 // Created is the answer to that.

@@ -197,3 +197,110 @@ func capsFollow(t *testing.T, h Harness) {
 	setCaps(t, h, map[string]int{acme: 0}) // removed
 	allows(10 - 5)
 }
+
+// finishSized ends a claimed review whose scan looked at so many bytes.
+func finishSized(t *testing.T, h Harness, c review.Claim, bytes int64) {
+	t.Helper()
+	require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{Bytes: bytes}))
+}
+
+// claimExcept claims a review of another organization; "" when there is none.
+func claimExcept(t *testing.T, h Harness, org string) string {
+	t.Helper()
+	c, err := h.Store.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: lease, Except: org})
+	require.NoError(t, err)
+	if c == nil {
+		return ""
+	}
+
+	return c.Organization
+}
+
+func lowAfterNormal(t *testing.T, h Harness) {
+	for i := range 3 {
+		n := newReview(acme, fmt.Sprintf("rev_low%d", i))
+		n.Priority = review.Low
+		accept(t, h, n)
+		h.Clock.Advance(time.Microsecond)
+	}
+	createMany(t, h, acme, 2)
+	large := newReview(acme, "rev_large")
+	large.Large = true
+	accept(t, h, large)
+	assert.Equal(t, review.Low, state(t, h, acme, "rev_low0").Priority)
+	assert.Equal(t, review.Normal, state(t, h, acme, "rev_large").Priority)
+
+	for _, want := range []string{"rev_acme_00000", "rev_acme_00001", "rev_large", "rev_low0", "rev_low1"} {
+		c := claim(t, h)
+		assert.Equal(t, want, c.ReviewID)
+		finishSized(t, h, c, 0)
+	}
+	create(t, h, acme, "rev_late")
+	assert.Equal(t, "rev_late", claim(t, h).ReviewID)
+
+	// Between organizations a low review is like any other.
+	create(t, h, other, "rev_other")
+	require.NoError(t, h.Store.Finish(t.Context(), claim(t, h), finding.Result{}))
+	h.Clock.Advance(time.Second)
+	createMany(t, h, "third", 1)
+	assert.Equal(t, "third", claim(t, h).Organization)
+	createMany(t, h, other, 1)
+	assert.Equal(t, other, claim(t, h).Organization, "the fewest run")
+	assert.Equal(t, "rev_low2", claim(t, h).ReviewID)
+}
+
+func largeYields(t *testing.T, h Harness) {
+	large := func(org, id string) {
+		n := newReview(org, id)
+		n.Large = true
+		accept(t, h, n)
+		h.Clock.Advance(time.Microsecond)
+	}
+	large("a", "rev_a_large")
+	large("b", "rev_b_large")
+	create(t, h, "b", "rev_b")
+	createMany(t, h, "c", 3)
+
+	// Small ones go first, within an organization and between them, however many
+	// run.
+	got := map[string]bool{}
+	for range 4 {
+		got[claim(t, h).ReviewID] = true
+	}
+	assert.Equal(t, map[string]bool{"rev_b": true, "rev_c_00000": true, "rev_c_00001": true, "rev_c_00002": true}, got)
+
+	// Nobody else waits.
+	assert.Equal(t, "rev_a_large", claim(t, h).ReviewID)
+
+	// After a while it yields no more.
+	h.Clock.Advance(review.LargeDelay)
+	createMany(t, h, "b", 1)
+	assert.Equal(t, "rev_b_large", claim(t, h).ReviewID)
+}
+
+func knownSizes(t *testing.T, h Harness) {
+	size := func() int64 {
+		t.Helper()
+		l, err := h.Store.Load(t.Context(), acme, repo)
+		require.NoError(t, err)
+		return l.Bytes
+	}
+	assert.Zero(t, size())
+	for i, want := range []int64{1000, 1500, 1000} {
+		create(t, h, acme, fmt.Sprintf("rev_%d", i))
+		finishSized(t, h, claim(t, h), []int64{1000, 2000, 0}[i])
+		assert.Equal(t, want, size())
+	}
+	l, err := h.Store.Load(t.Context(), acme, "acme/unknown")
+	require.NoError(t, err)
+	assert.Zero(t, l.Bytes, "nothing is known of another repository")
+}
+
+func exceptOne(t *testing.T, h Harness) {
+	createMany(t, h, acme, 3)
+	assert.Equal(t, acme, claimExcept(t, h, acme), "while it is alone")
+	createMany(t, h, other, 1)
+	assert.Equal(t, other, claimExcept(t, h, acme))
+	assert.Empty(t, claimExcept(t, h, acme), "others may come")
+	assert.Equal(t, acme, claim(t, h).Organization)
+}

@@ -82,7 +82,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		CreatedAt: created, StartedAt: started, CompletedAt: h.Clock.Stored(),
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
-		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt,
+		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt, Priority: review.Normal,
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

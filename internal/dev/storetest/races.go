@@ -40,7 +40,7 @@ func claimRace(t *testing.T, h Harness) {
 	var got []string
 	together(t, workers, func(ctx context.Context, i int) error {
 		for {
-			c, err := h.Store.Claim(ctx, fmt.Sprintf("worker %d", i), lease)
+			c, err := h.Store.Claim(ctx, review.Claiming{Worker: fmt.Sprintf("worker %d", i), Lease: lease})
 			if err != nil || c == nil {
 				return err
 			}
@@ -231,7 +231,7 @@ func closedStore(t *testing.T, h Harness) {
 	h.Store = h.Reopen(t)
 	_, errGet := closed.GetReview(t.Context(), acme, "rev_a")
 	_, errCreate := closed.CreateReview(t.Context(), newReview(acme, "rev_a"), 10)
-	_, errClaim := closed.Claim(t.Context(), "worker", lease)
+	_, errClaim := closed.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: lease})
 	for _, err := range []error{errGet, errCreate, errClaim} {
 		wantError(t, err, errs.Unavailable, errs.ReasonUnavailable)
 	}

@@ -23,7 +23,7 @@ func createdReview(t *testing.T, h Harness) {
 
 	want := review.Review{
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
-		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: finding.Summary{}, FailOn: rule.High,
+		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: finding.Summary{}, FailOn: rule.High, Priority: review.Normal,
 	}
 	h.Clock.Advance(time.Hour)
 	got := get(t, h, acme, "rev_a")
@@ -264,7 +264,7 @@ func canceledContext(t *testing.T, h Harness) {
 	assert.Equal(t, errs.Canceled, errs.KindOf(err))
 	_, err = h.Store.GetReview(ctx, acme, "rev_a")
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = h.Store.Claim(ctx, "worker", lease)
+	_, err = h.Store.Claim(ctx, review.Claiming{Worker: "worker", Lease: lease})
 	require.ErrorIs(t, err, context.Canceled)
 
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))

@@ -87,6 +87,10 @@ func tests() map[string]func(*testing.T, Harness) {
 
 		"Fairness/the oldest review goes first":                   oldestFirst,
 		"Fairness/the fewest running go first":                    fewestRunning,
+		"Fairness/low priority after normal":                      lowAfterNormal,
+		"Fairness/large scans yield":                              largeYields,
+		"Fairness/the size of scans is known":                     knownSizes,
+		"Fairness/one is left out":                                exceptOne,
 		"Fairness/then the one served least recently":             leastRecently,
 		"Fairness/a long queue delays others by at most one scan": longQueue,
 
@@ -229,7 +233,7 @@ func createMany(t *testing.T, h Harness, org string, n int) []string {
 // claim claims the next review, which must be there.
 func claim(t *testing.T, h Harness) review.Claim {
 	t.Helper()
-	c, err := h.Store.Claim(t.Context(), "worker", lease)
+	c, err := h.Store.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: lease})
 	require.NoError(t, err)
 	require.NotNil(t, c, "no review waits")
 	return *c
@@ -250,7 +254,7 @@ func extend(t *testing.T, h Harness, c review.Claim, lease time.Duration, p revi
 // noClaim requires that no review can be claimed.
 func noClaim(t *testing.T, h Harness) {
 	t.Helper()
-	c, err := h.Store.Claim(t.Context(), "worker", lease)
+	c, err := h.Store.Claim(t.Context(), review.Claiming{Worker: "worker", Lease: lease})
 	require.NoError(t, err)
 	require.Nil(t, c)
 }

@@ -27,6 +27,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
 		Verdict:     toVerdict(r.Verdict),
 		BaseFoundBy: enum[prwardenv1.Base_FoundBy](string(r.BaseFoundBy), prwardenv1.Base_FoundBy_value),
+		Priority:    toPriority(r.Priority),
 	}
 	if r.Status == review.Complete {
 		out.LookedAt = &prwardenv1.LookedAt{
@@ -44,7 +45,16 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, Verdict: toVerdict(r.Verdict),
+		Priority: toPriority(r.Priority),
 	}
+}
+
+func toPriority(p review.Priority) *prwardenv1.Priority_Level {
+	if p == review.Low {
+		return prwardenv1.Priority_low.Enum()
+	}
+
+	return prwardenv1.Priority_normal.Enum()
 }
 
 func toUpdate(u review.Update) *prwardenv1.WatchReviewResponse {

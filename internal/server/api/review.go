@@ -99,6 +99,7 @@ func (h *Reviews) CreateReview(
 		Commits:     finding.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
 		FailOn:      fromSeverity(req.GetFailOn()),
 		RequireBase: req.GetRequireBase(),
+		Priority:    review.Priority(word(req.GetPriority())),
 		TraceParent: traceParent(ctx),
 	})
 	if err != nil {

@@ -91,6 +91,61 @@ func (Review_Status) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{0, 0}
 }
 
+// Level says which of an organization's waiting reviews go first.
+type Priority_Level int32
+
+const (
+	// Not given: normal.
+	Priority_unspecified Priority_Level = 0
+	// In the order of creation. One whose repository had large scans lately lets
+	// the others pass for its first minute.
+	Priority_normal Priority_Level = 1
+	// After all normal ones of the organization: for many reviews that nobody waits
+	// for.
+	Priority_low Priority_Level = 2
+)
+
+// Enum value maps for Priority_Level.
+var (
+	Priority_Level_name = map[int32]string{
+		0: "unspecified",
+		1: "normal",
+		2: "low",
+	}
+	Priority_Level_value = map[string]int32{
+		"unspecified": 0,
+		"normal":      1,
+		"low":         2,
+	}
+)
+
+func (x Priority_Level) Enum() *Priority_Level {
+	p := new(Priority_Level)
+	*p = x
+	return p
+}
+
+func (x Priority_Level) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Priority_Level) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[1].Descriptor()
+}
+
+func (Priority_Level) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[1]
+}
+
+func (x Priority_Level) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Priority_Level.Descriptor instead.
+func (Priority_Level) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1, 0}
+}
+
 // Outcome is one of three. A finding that fails goes before what was not
 // looked at.
 type Verdict_Outcome int32
@@ -135,11 +190,11 @@ func (x Verdict_Outcome) String() string {
 }
 
 func (Verdict_Outcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[1].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[2].Descriptor()
 }
 
 func (Verdict_Outcome) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[1]
+	return &file_prwarden_v1_review_proto_enumTypes[2]
 }
 
 func (x Verdict_Outcome) Number() protoreflect.EnumNumber {
@@ -148,7 +203,7 @@ func (x Verdict_Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Verdict_Outcome.Descriptor instead.
 func (Verdict_Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2, 0}
 }
 
 // FoundBy says how the base of a review was found.
@@ -199,11 +254,11 @@ func (x Base_FoundBy) String() string {
 }
 
 func (Base_FoundBy) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[2].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[3].Descriptor()
 }
 
 func (Base_FoundBy) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[2]
+	return &file_prwarden_v1_review_proto_enumTypes[3]
 }
 
 func (x Base_FoundBy) Number() protoreflect.EnumNumber {
@@ -212,7 +267,7 @@ func (x Base_FoundBy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Base_FoundBy.Descriptor instead.
 func (Base_FoundBy) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3, 0}
 }
 
 // State compares a finding with the review before, by fingerprint.
@@ -256,11 +311,11 @@ func (x Finding_State) String() string {
 }
 
 func (Finding_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[3].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
 }
 
 func (Finding_State) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[3]
+	return &file_prwarden_v1_review_proto_enumTypes[4]
 }
 
 func (x Finding_State) Number() protoreflect.EnumNumber {
@@ -269,7 +324,7 @@ func (x Finding_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Finding_State.Descriptor instead.
 func (Finding_State) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6, 0}
 }
 
 // Reason says why.
@@ -334,11 +389,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[4]
+	return &file_prwarden_v1_review_proto_enumTypes[5]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -347,7 +402,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8, 0}
 }
 
 // Kind says which findings.
@@ -391,11 +446,11 @@ func (x ListFindingsRequest_Kind) String() string {
 }
 
 func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[6].Descriptor()
 }
 
 func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[5]
+	return &file_prwarden_v1_review_proto_enumTypes[6]
 }
 
 func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
@@ -404,7 +459,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress.
@@ -444,11 +499,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[6].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[6]
+	return &file_prwarden_v1_review_proto_enumTypes[7]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -457,7 +512,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Review is one scan of a pull request.
@@ -522,7 +577,9 @@ type Review struct {
 	// `default_branch` are guesses, which `require_base` of the request refuses.
 	BaseFoundBy *Base_FoundBy `protobuf:"varint,22,opt,name=base_found_by,json=baseFoundBy,proto3,enum=prwarden.v1.Base_FoundBy,oneof" json:"base_found_by,omitempty"`
 	// How much was looked at; absent until complete.
-	LookedAt      *LookedAt `protobuf:"bytes,23,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	LookedAt *LookedAt `protobuf:"bytes,23,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	// Which of the organization's waiting reviews go first, as the request says.
+	Priority      *Priority_Level `protobuf:"varint,28,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -718,6 +775,50 @@ func (x *Review) GetLookedAt() *LookedAt {
 	return nil
 }
 
+func (x *Review) GetPriority() Priority_Level {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return Priority_unspecified
+}
+
+// Priority holds the priorities of reviews.
+type Priority struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Priority) Reset() {
+	*x = Priority{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Priority) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Priority) ProtoMessage() {}
+
+func (x *Priority) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Priority.ProtoReflect.Descriptor instead.
+func (*Priority) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1}
+}
+
 // Verdict says whether a pull request passes.
 type Verdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -734,7 +835,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +847,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +860,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Verdict) GetOutcome() Verdict_Outcome {
@@ -792,7 +893,7 @@ type Base struct {
 
 func (x *Base) Reset() {
 	*x = Base{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +905,7 @@ func (x *Base) String() string {
 func (*Base) ProtoMessage() {}
 
 func (x *Base) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +918,7 @@ func (x *Base) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Base.ProtoReflect.Descriptor instead.
 func (*Base) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
 }
 
 // LookedAt says how much a scan looked at.
@@ -835,7 +936,7 @@ type LookedAt struct {
 
 func (x *LookedAt) Reset() {
 	*x = LookedAt{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +948,7 @@ func (x *LookedAt) String() string {
 func (*LookedAt) ProtoMessage() {}
 
 func (x *LookedAt) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +961,7 @@ func (x *LookedAt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookedAt.ProtoReflect.Descriptor instead.
 func (*LookedAt) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LookedAt) GetFiles() int32 {
@@ -898,7 +999,7 @@ type ReviewError struct {
 
 func (x *ReviewError) Reset() {
 	*x = ReviewError{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1011,7 @@ func (x *ReviewError) String() string {
 func (*ReviewError) ProtoMessage() {}
 
 func (x *ReviewError) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +1024,7 @@ func (x *ReviewError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewError.ProtoReflect.Descriptor instead.
 func (*ReviewError) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReviewError) GetCode() string {
@@ -988,7 +1089,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1000,7 +1101,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1013,7 +1114,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Finding) GetRuleId() string {
@@ -1144,7 +1245,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1257,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1270,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Suppression) GetReason() string {
@@ -1218,7 +1319,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1331,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1344,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Skip) GetFile() string {
@@ -1327,14 +1428,17 @@ type CreateReviewRequest struct {
 	FailOn *Severity_Level `protobuf:"varint,7,opt,name=fail_on,json=failOn,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"fail_on,omitempty"`
 	// Whether the review fails with `base_unknown` when the base would have to be
 	// guessed, as `base_found_by` of Review says.
-	RequireBase   bool `protobuf:"varint,8,opt,name=require_base,json=requireBase,proto3" json:"require_base,omitempty"`
+	RequireBase bool `protobuf:"varint,8,opt,name=require_base,json=requireBase,proto3" json:"require_base,omitempty"`
+	// Which of the organization's waiting reviews go first; `normal` when not given.
+	// A review with `low` waits until no normal one of the organization does.
+	Priority      *Priority_Level `protobuf:"varint,9,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1450,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1463,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -1418,6 +1522,13 @@ func (x *CreateReviewRequest) GetRequireBase() bool {
 	return false
 }
 
+func (x *CreateReviewRequest) GetPriority() Priority_Level {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return Priority_unspecified
+}
+
 // Response of CreateReview.
 type CreateReviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1437,7 +1548,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1560,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1573,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -1504,7 +1615,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1516,7 +1627,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1529,7 +1640,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -1550,7 +1661,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1673,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1686,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -1613,7 +1724,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1736,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1749,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -1710,7 +1821,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +1833,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +1846,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -1765,7 +1876,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +1888,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +1901,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -1826,7 +1937,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +1949,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +1962,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -1902,7 +2013,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1914,7 +2025,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1927,7 +2038,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -1975,14 +2086,16 @@ type ListedReview struct {
 	// Whether there were more findings or skips than are stored.
 	Truncated bool `protobuf:"varint,13,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// Whether the pull request passes; absent until complete.
-	Verdict       *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	Verdict *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// Which of the organization's waiting reviews go first.
+	Priority      *Priority_Level `protobuf:"varint,16,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1994,7 +2107,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2007,7 +2120,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -2108,6 +2221,13 @@ func (x *ListedReview) GetVerdict() *Verdict {
 	return nil
 }
 
+func (x *ListedReview) GetPriority() Priority_Level {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return Priority_unspecified
+}
+
 // Request of CancelReview.
 type CancelReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2119,7 +2239,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2131,7 +2251,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2144,7 +2264,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -2165,7 +2285,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2297,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2310,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -2211,7 +2331,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2343,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2356,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -2271,7 +2391,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2403,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2416,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -2359,7 +2479,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xfd\x13\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2388,7 +2508,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
 	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\x12B\n" +
 	"\rbase_found_by\x18\x16 \x01(\x0e2\x19.prwarden.v1.Base.FoundByH\x06R\vbaseFoundBy\x88\x01\x01\x122\n" +
-	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\"^\n" +
+	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\x12D\n" +
+	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -2404,7 +2525,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\r_rules_digestB\x15\n" +
 	"\x13_previous_review_idB\v\n" +
 	"\t_base_refB\x10\n" +
-	"\x0e_base_found_by\"\x94\x02\n" +
+	"\x0e_base_found_byB\v\n" +
+	"\t_priority\"9\n" +
+	"\bPriority\"-\n" +
+	"\x05Level\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\n" +
+	"\n" +
+	"\x06normal\x10\x01\x12\a\n" +
+	"\x03low\x10\x02\"\x94\x02\n" +
 	"\aVerdict\x12C\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1c.prwarden.v1.Verdict.OutcomeB\x06\xbaH\x03\xc8\x01\x01H\x00R\aoutcome\x88\x01\x01\x12F\n" +
 	"\tthreshold\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x01R\tthreshold\x88\x01\x01\x12\"\n" +
@@ -2493,7 +2621,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
 	"\v_file_bytesB\v\n" +
-	"\t_severity\"\xa7\x04\n" +
+	"\t_severity\"\xfe\x04\n" +
 	"\x13CreateReviewRequest\x12L\n" +
 	"\x04repo\x18\x01 \x01(\tB8\xe0A\x02\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
@@ -2506,14 +2634,17 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xfa\x01H\x03R\abaseRef\x88\x01\x01\x12E\n" +
 	"\afail_on\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x06failOn\x88\x01\x01\x12!\n" +
-	"\frequire_base\x18\b \x01(\bR\vrequireBase:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
+	"\frequire_base\x18\b \x01(\bR\vrequireBase\x12H\n" +
+	"\bpriority\x18\t \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x05R\bpriority\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
 	"\n" +
 	"\b_rulesetB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\v\n" +
 	"\t_base_refB\n" +
 	"\n" +
-	"\b_fail_on\"\xc8\x02\n" +
+	"\b_fail_onB\v\n" +
+	"\t_priority\"\xc8\x02\n" +
 	"\x14CreateReviewResponse\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12!\n" +
@@ -2586,7 +2717,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_page_token\"\xc4\x05\n" +
 	"\x13ListReviewsResponse\x12<\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc6\x04\x92A\xc2\x042\xbf\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}}], \"next_page_token\": \"\"}\"\x97\x05\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc6\x04\x92A\xc2\x042\xbf\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}}], \"next_page_token\": \"\"}\"\xea\x05\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2604,10 +2735,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
 	"\x05error\x18\f \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1c\n" +
 	"\ttruncated\x18\r \x01(\bR\ttruncated\x12.\n" +
-	"\averdict\x18\x0f \x01(\v2\x14.prwarden.v1.VerdictR\averdictB\t\n" +
+	"\averdict\x18\x0f \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x12D\n" +
+	"\bpriority\x18\x10 \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\x03R\bpriority\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
-	"\t_base_sha\"v\n" +
+	"\t_base_shaB\v\n" +
+	"\t_priority\"v\n" +
 	"\x13CancelReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +
@@ -2666,104 +2799,109 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),              // 0: prwarden.v1.Review.Status
-	(Verdict_Outcome)(0),            // 1: prwarden.v1.Verdict.Outcome
-	(Base_FoundBy)(0),               // 2: prwarden.v1.Base.FoundBy
-	(Finding_State)(0),              // 3: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                // 4: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),   // 5: prwarden.v1.ListFindingsRequest.Kind
-	(GetSarifRequest_Suppressed)(0), // 6: prwarden.v1.GetSarifRequest.Suppressed
-	(*Review)(nil),                  // 7: prwarden.v1.Review
-	(*Verdict)(nil),                 // 8: prwarden.v1.Verdict
-	(*Base)(nil),                    // 9: prwarden.v1.Base
-	(*LookedAt)(nil),                // 10: prwarden.v1.LookedAt
-	(*ReviewError)(nil),             // 11: prwarden.v1.ReviewError
-	(*Finding)(nil),                 // 12: prwarden.v1.Finding
-	(*Suppression)(nil),             // 13: prwarden.v1.Suppression
-	(*Skip)(nil),                    // 14: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),     // 15: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),    // 16: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),        // 17: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),       // 18: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),     // 19: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),    // 20: prwarden.v1.ListFindingsResponse
-	(*GetSarifRequest)(nil),         // 21: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),      // 22: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),     // 23: prwarden.v1.ListReviewsResponse
-	(*ListedReview)(nil),            // 24: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),     // 25: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),    // 26: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),      // 27: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),     // 28: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),   // 29: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),         // 30: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),             // 31: prwarden.v1.Severity.Level
-	(*httpbody.HttpBody)(nil),       // 32: google.api.HttpBody
+	(Priority_Level)(0),             // 1: prwarden.v1.Priority.Level
+	(Verdict_Outcome)(0),            // 2: prwarden.v1.Verdict.Outcome
+	(Base_FoundBy)(0),               // 3: prwarden.v1.Base.FoundBy
+	(Finding_State)(0),              // 4: prwarden.v1.Finding.State
+	(Skip_Reason)(0),                // 5: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),   // 6: prwarden.v1.ListFindingsRequest.Kind
+	(GetSarifRequest_Suppressed)(0), // 7: prwarden.v1.GetSarifRequest.Suppressed
+	(*Review)(nil),                  // 8: prwarden.v1.Review
+	(*Priority)(nil),                // 9: prwarden.v1.Priority
+	(*Verdict)(nil),                 // 10: prwarden.v1.Verdict
+	(*Base)(nil),                    // 11: prwarden.v1.Base
+	(*LookedAt)(nil),                // 12: prwarden.v1.LookedAt
+	(*ReviewError)(nil),             // 13: prwarden.v1.ReviewError
+	(*Finding)(nil),                 // 14: prwarden.v1.Finding
+	(*Suppression)(nil),             // 15: prwarden.v1.Suppression
+	(*Skip)(nil),                    // 16: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),     // 17: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),    // 18: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),        // 19: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),       // 20: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),     // 21: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),    // 22: prwarden.v1.ListFindingsResponse
+	(*GetSarifRequest)(nil),         // 23: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),      // 24: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),     // 25: prwarden.v1.ListReviewsResponse
+	(*ListedReview)(nil),            // 26: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),     // 27: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),    // 28: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),      // 29: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),     // 30: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),   // 31: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),         // 32: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),             // 33: prwarden.v1.Severity.Level
+	(*httpbody.HttpBody)(nil),       // 34: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	29, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	12, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	30, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	29, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	29, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	11, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	14, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	12, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	12, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	8,  // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
-	2,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	10, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	1,  // 13: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	31, // 14: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
-	31, // 15: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	3,  // 16: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	13, // 17: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	4,  // 18: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	31, // 19: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	31, // 20: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	0,  // 21: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	7,  // 22: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	5,  // 23: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	31, // 24: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	3,  // 25: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	12, // 26: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	6,  // 27: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 28: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	24, // 29: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 30: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	29, // 31: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	30, // 32: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	29, // 33: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	29, // 34: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	11, // 35: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	8,  // 36: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	7,  // 37: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 38: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	30, // 39: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	11, // 40: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	15, // 41: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	17, // 42: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	22, // 43: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	19, // 44: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	21, // 45: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	25, // 46: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	27, // 47: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	16, // 48: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	18, // 49: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	23, // 50: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	20, // 51: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	32, // 52: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	26, // 53: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	28, // 54: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	48, // [48:55] is the sub-list for method output_type
-	41, // [41:48] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	31, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	14, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	32, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	31, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	31, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	13, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	16, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	14, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	14, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	10, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
+	12, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	1,  // 13: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
+	2,  // 14: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	33, // 15: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	33, // 16: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	4,  // 17: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	15, // 18: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	5,  // 19: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	33, // 20: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	33, // 21: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 22: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 23: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	8,  // 24: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	6,  // 25: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	33, // 26: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	4,  // 27: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	14, // 28: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	7,  // 29: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 30: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	26, // 31: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 32: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	31, // 33: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	32, // 34: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	31, // 35: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	31, // 36: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	13, // 37: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	10, // 38: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 39: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	8,  // 40: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 41: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	32, // 42: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	13, // 43: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	17, // 44: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	19, // 45: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	24, // 46: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	21, // 47: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	23, // 48: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	27, // 49: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	29, // 50: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	18, // 51: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	20, // 52: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	25, // 53: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	22, // 54: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	34, // 55: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	28, // 56: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	30, // 57: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	51, // [51:58] is the sub-list for method output_type
+	44, // [44:51] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -2774,24 +2912,24 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[1].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[2].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[6].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[7].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[8].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[9].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[14].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[16].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   22,
+			NumEnums:      8,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

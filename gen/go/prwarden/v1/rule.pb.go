@@ -215,7 +215,8 @@ type Rule struct {
 	// Kind of check.
 	Type *Rule_Type `protobuf:"varint,2,opt,name=type,proto3,enum=prwarden.v1.Rule_Type,oneof" json:"type,omitempty"`
 	// The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-	// compiled, and not one that matches the empty string.
+	// compiled, at most 10,000 ranges of characters in its classes, and not one that
+	// matches the empty string.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`

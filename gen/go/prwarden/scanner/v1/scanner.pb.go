@@ -1474,7 +1474,9 @@ type ScanResult struct {
 	// The changed files that the rules file keeps from rules; absent for none.
 	Exclusions *ScanExclusions `protobuf:"bytes,13,opt,name=exclusions,proto3" json:"exclusions,omitempty"`
 	// Rules that the policy or the rules file switched off or made weaker, by id.
-	SwitchedOff   []*ScanSwitchedOff `protobuf:"bytes,14,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
+	SwitchedOff []*ScanSwitchedOff `protobuf:"bytes,14,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
+	// How much the rules looked at: the contents of all changed files in bytes.
+	Bytes         int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1612,6 +1614,13 @@ func (x *ScanResult) GetSwitchedOff() []*ScanSwitchedOff {
 		return x.SwitchedOff
 	}
 	return nil
+}
+
+func (x *ScanResult) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
 }
 
 // ScanExclusions says how many changed files are kept from rules.
@@ -1855,7 +1864,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tSkipCount\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x05R\x05count\"\xf6\x05\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\"\x8c\x06\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -1879,7 +1888,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
 	"exclusions\x12G\n" +
-	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x1a:\n" +
+	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x12\x14\n" +
+	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"6\n" +

@@ -85,6 +85,7 @@ class Review(google.protobuf.message.Message):
     BASE_REF_FIELD_NUMBER: builtins.int
     BASE_FOUND_BY_FIELD_NUMBER: builtins.int
     LOOKED_AT_FIELD_NUMBER: builtins.int
+    PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -120,6 +121,8 @@ class Review(google.protobuf.message.Message):
     """How `base_sha` was found; absent until complete. `merge_commit` and
     `default_branch` are guesses, which `require_base` of the request refuses.
     """
+    priority: Global___Priority.Level.ValueType
+    """Which of the organization's waiting reviews go first, as the request says."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -201,9 +204,10 @@ class Review(google.protobuf.message.Message):
         base_ref: builtins.str | None = ...,
         base_found_by: Global___Base.FoundBy.ValueType | None = ...,
         looked_at: Global___LookedAt | None = ...,
+        priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -215,11 +219,56 @@ class Review(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_previous_review_id", b"_previous_review_id"]) -> typing.Literal["previous_review_id"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_priority", b"_priority"]) -> typing.Literal["priority"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_rules_digest", b"_rules_digest"]) -> typing.Literal["rules_digest"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
 
 Global___Review: typing_extensions.TypeAlias = Review
+
+@typing.final
+class Priority(google.protobuf.message.Message):
+    """Priority holds the priorities of reviews."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Level:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _LevelEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Priority._Level.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Priority._Level.ValueType  # 0
+        """Not given: normal."""
+        normal: Priority._Level.ValueType  # 1
+        """In the order of creation. One whose repository had large scans lately lets
+        the others pass for its first minute.
+        """
+        low: Priority._Level.ValueType  # 2
+        """After all normal ones of the organization: for many reviews that nobody waits
+        for.
+        """
+
+    class Level(_Level, metaclass=_LevelEnumTypeWrapper):
+        """Level says which of an organization's waiting reviews go first."""
+
+    unspecified: Priority.Level.ValueType  # 0
+    """Not given: normal."""
+    normal: Priority.Level.ValueType  # 1
+    """In the order of creation. One whose repository had large scans lately lets
+    the others pass for its first minute.
+    """
+    low: Priority.Level.ValueType  # 2
+    """After all normal ones of the organization: for many reviews that nobody waits
+    for.
+    """
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___Priority: typing_extensions.TypeAlias = Priority
 
 @typing.final
 class Verdict(google.protobuf.message.Message):
@@ -679,6 +728,7 @@ class CreateReviewRequest(google.protobuf.message.Message):
     BASE_REF_FIELD_NUMBER: builtins.int
     FAIL_ON_FIELD_NUMBER: builtins.int
     REQUIRE_BASE_FIELD_NUMBER: builtins.int
+    PRIORITY_FIELD_NUMBER: builtins.int
     repo: builtins.str
     """Repository as `<owner>/<repository>`, with its groups where the code host has
     them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
@@ -716,6 +766,10 @@ class CreateReviewRequest(google.protobuf.message.Message):
     """Whether the review fails with `base_unknown` when the base would have to be
     guessed, as `base_found_by` of Review says.
     """
+    priority: Global___Priority.Level.ValueType
+    """Which of the organization's waiting reviews go first; `normal` when not given.
+    A review with `low` waits until no normal one of the organization does.
+    """
     def __init__(
         self,
         *,
@@ -727,9 +781,10 @@ class CreateReviewRequest(google.protobuf.message.Message):
         base_ref: builtins.str | None = ...,
         fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
         require_base: builtins.bool = ...,
+        priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "ruleset", b"ruleset"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "require_base", b"require_base", "ruleset", b"ruleset"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_priority", b"_priority", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "priority", b"priority", "ruleset", b"ruleset"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_priority", b"_priority", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "require_base", b"require_base", "ruleset", b"ruleset"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_ref", b"_base_ref"]) -> typing.Literal["base_ref"] | None: ...
     @typing.overload
@@ -738,6 +793,8 @@ class CreateReviewRequest(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_fail_on", b"_fail_on"]) -> typing.Literal["fail_on"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_sha", b"_head_sha"]) -> typing.Literal["head_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_priority", b"_priority"]) -> typing.Literal["priority"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_ruleset", b"_ruleset"]) -> typing.Literal["ruleset"] | None: ...
 
@@ -1077,6 +1134,7 @@ class ListedReview(google.protobuf.message.Message):
     ERROR_FIELD_NUMBER: builtins.int
     TRUNCATED_FIELD_NUMBER: builtins.int
     VERDICT_FIELD_NUMBER: builtins.int
+    PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -1093,6 +1151,8 @@ class ListedReview(google.protobuf.message.Message):
     """Commit of the base; absent until known."""
     truncated: builtins.bool
     """Whether there were more findings or skips than are stored."""
+    priority: Global___Priority.Level.ValueType
+    """Which of the organization's waiting reviews go first."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -1134,13 +1194,16 @@ class ListedReview(google.protobuf.message.Message):
         error: Global___ReviewError | None = ...,
         truncated: builtins.bool = ...,
         verdict: Global___Verdict | None = ...,
+        priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_sha", b"_head_sha"]) -> typing.Literal["head_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_priority", b"_priority"]) -> typing.Literal["priority"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
 

@@ -193,7 +193,8 @@ class Rule(google.protobuf.message.Message):
     """Kind of check."""
     pattern: builtins.str
     """The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-    compiled, and not one that matches the empty string.
+    compiled, at most 10,000 ranges of characters in its classes, and not one that
+    matches the empty string.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""

@@ -351,6 +351,8 @@ export interface components {
              * @description Pull request number, from 1.
              */
             pr_number: number;
+            /** @description Which of the organization's waiting reviews go first; `normal` when not given. A review with `low` waits until no normal one of the organization does. */
+            priority?: components["schemas"]["PriorityLevel"];
             /** @description Repository as `<owner>/<repository>`, with its groups where the code host has them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`; a `~` may stand before the first, as in `~user/name` of Bitbucket. */
             repo: string;
             /** @description Whether the review fails with `base_unknown` when the base would have to be guessed, as `base_found_by` of Review says. */
@@ -543,6 +545,8 @@ export interface components {
              * @description Pull request number.
              */
             pr_number: number;
+            /** @description Which of the organization's waiting reviews go first. */
+            priority: components["schemas"]["PriorityLevel"];
             /** @description Repository as `<owner>/<repository>`. */
             repo: string;
             /** @description Identifier: `rev_` and an opaque suffix. */
@@ -593,6 +597,14 @@ export interface components {
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
         };
+        /**
+         * @description Level says which of an organization's waiting reviews go first.
+         *
+         *     - normal: In the order of creation. One whose repository had large scans lately lets the others pass for its first minute.
+         *     - low: After all normal ones of the organization: for many reviews that nobody waits for.
+         * @enum {string}
+         */
+        PriorityLevel: "normal" | "low";
         /** @description When trying again makes sense. */
         RetryInfo: {
             /** @enum {string} */
@@ -634,6 +646,8 @@ export interface components {
             pr_number: number;
             /** @description The latest review of the same pull request and ruleset that was complete before this one, which `state` and `fixed` compare with; absent until complete, and for the first. */
             previous_review_id?: string;
+            /** @description Which of the organization's waiting reviews go first, as the request says. */
+            priority: components["schemas"]["PriorityLevel"];
             /** @description Repository as `<owner>/<repository>`. */
             repo: string;
             /** @description Identifier: `rev_` and an opaque suffix. */
@@ -707,7 +721,7 @@ export interface components {
             paths?: components["schemas"]["RulePaths"];
             /**
              * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, and not one that matches the empty string.
+             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
              */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
@@ -764,7 +778,7 @@ export interface components {
             paths?: components["schemas"]["RulePathsInput"];
             /**
              * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, and not one that matches the empty string.
+             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
              */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
@@ -800,7 +814,7 @@ export interface components {
             paths?: components["schemas"]["RulePathsInput"];
             /**
              * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, and not one that matches the empty string.
+             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
              */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */

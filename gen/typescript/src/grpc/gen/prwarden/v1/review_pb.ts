@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/review.proto.
  */
 export const file_prwarden_v1_review: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIusHCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdCJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieSLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkImYKBEJhc2UiXgoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQiPQoITG9va2VkQXQSDQoFZmlsZXMYASABKAUSEwoLYWRkZWRfbGluZXMYAiABKAUSDQoFcnVsZXMYAyABKAUiLAoLUmV2aWV3RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIocECgdGaW5kaW5nEg8KB3J1bGVfaWQYASABKAkSMgoIc2V2ZXJpdHkYAiABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgAiAEBEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoBRIPCgdtZXNzYWdlGAUgASgJEhAKCGVuZF9saW5lGAYgASgFEg4KBmNvbHVtbhgHIAEoBRIPCgdzbmlwcGV0GAggASgJEhMKC2ZpbmdlcnByaW50GAkgASgJEhcKCmZpbGVfYnl0ZXMYCiABKAxIAYgBARIuCgVzdGF0ZRgLIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIAogBARISCgplbmRfY29sdW1uGAwgASgFEhQKDHV0ZjE2X2NvbHVtbhgNIAEoBRIYChB1dGYxNl9lbmRfY29sdW1uGA4gASgFEhYKCWxpbmVfaGFzaBgPIAEoCUgDiAEBEi0KC3N1cHByZXNzaW9uGBAgASgLMhgucHJ3YXJkZW4udjEuU3VwcHJlc3Npb24iOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIqEDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIpYBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhEKDWxpbmVfdG9vX2xvbmcQAxIQCgxydWxlX3N0b3BwZWQQBBINCglzdWJtb2R1bGUQBRIPCgt1bmRlY29kYWJsZRAGEhYKEnJ1bGVzX2ZpbGVfaW52YWxpZBAHQgcKBV9saW5lQgoKCF9ydWxlX2lkQgkKB19yZWFzb25CDQoLX2ZpbGVfYnl0ZXNCCwoJX3NldmVyaXR5IpkCChNDcmVhdGVSZXZpZXdSZXF1ZXN0EgwKBHJlcG8YASABKAkSEQoJcHJfbnVtYmVyGAIgASgFEhQKB3J1bGVzZXQYAyABKAlIAIgBARIVCghoZWFkX3NoYRgEIAEoCUgBiAEBEhUKCGJhc2Vfc2hhGAUgASgJSAKIAQESFQoIYmFzZV9yZWYYBiABKAlIA4gBARIxCgdmYWlsX29uGAcgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIBIgBARIUCgxyZXF1aXJlX2Jhc2UYCCABKAhCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb24isQEKFENyZWF0ZVJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESFAoMZXN0aW1hdGVkX21zGAMgASgFEh4KEXNjYW5uZXJfYXZhaWxhYmxlGAQgASgISAGIAQFCCQoHX3N0YXR1c0IUChJfc2Nhbm5lcl9hdmFpbGFibGUiJQoQR2V0UmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOAoRR2V0UmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IrwDChNMaXN0RmluZGluZ3NSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCRI4CgRraW5kGAIgASgOMiUucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdC5LaW5kSACIAQESNgoMbWluX3NldmVyaXR5GAMgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIUCgdydWxlX2lkGAQgASgJSAKIAQESEQoEZmlsZRgFIAEoCUgDiAEBEi4KBXN0YXRlGAYgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgEiAEBEhYKCXBhZ2Vfc2l6ZRgHIAEoBUgFiAEBEhcKCnBhZ2VfdG9rZW4YCCABKAlIBogBASJACgRLaW5kEg8KC3Vuc3BlY2lmaWVkEAASDAoIcmVwb3J0ZWQQARIOCgpzdXBwcmVzc2VkEAISCQoFZml4ZWQQA0IHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuIlcKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEiYKCGZpbmRpbmdzGAEgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiqwEKD0dldFNhcmlmUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSQAoKc3VwcHJlc3NlZBgCIAEoDjInLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdC5TdXBwcmVzc2VkSACIAQEiNAoKU3VwcHJlc3NlZBIPCgt1bnNwZWNpZmllZBAAEgsKB2luY2x1ZGUQARIICgRvbWl0EAJCDQoLX3N1cHByZXNzZWQi4AEKEkxpc3RSZXZpZXdzUmVxdWVzdBIRCgRyZXBvGAEgASgJSACIAQESFgoJcHJfbnVtYmVyGAIgASgFSAGIAQESLwoGc3RhdHVzGAMgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gCiAEBEhYKCXBhZ2Vfc2l6ZRgEIAEoBUgDiAEBEhcKCnBhZ2VfdG9rZW4YBSABKAlIBIgBAUIHCgVfcmVwb0IMCgpfcHJfbnVtYmVyQgkKB19zdGF0dXNCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJaChNMaXN0UmV2aWV3c1Jlc3BvbnNlEioKB3Jldmlld3MYASADKAsyGS5wcndhcmRlbi52MS5MaXN0ZWRSZXZpZXcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvsDCgxMaXN0ZWRSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N1bW1hcnkYBiABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSDwoHcnVsZXNldBgHIAEoCRIVCghoZWFkX3NoYRgIIAEoCUgBiAEBEhUKCGJhc2Vfc2hhGAkgASgJSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoFZXJyb3IYDCABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchIRCgl0cnVuY2F0ZWQYDSABKAgSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3RCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhIigKE0NhbmNlbFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjsKFENhbmNlbFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyInChJXYXRjaFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIsQCChNXYXRjaFJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEgoKZmlsZXNfZG9uZRgDIAEoBRIYCgtmaWxlc190b3RhbBgEIAEoBUgBiAEBEi0KB3N1bW1hcnkYBSABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSJwoFZXJyb3IYBiABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchISCgprZWVwX2FsaXZlGAcgASgIEh4KEXNjYW5uZXJfYXZhaWxhYmxlGAggASgISAKIAQFCCQoHX3N0YXR1c0IOCgxfZmlsZXNfdG90YWxCFAoSX3NjYW5uZXJfYXZhaWxhYmxlMpgFCg1SZXZpZXdTZXJ2aWNlEn8KDENyZWF0ZVJldmlldxIgLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DcmVhdGVSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIedGhlIHJldmlldyBzYXlzIHdobyBjcmVhdGVkIGl0EkoKCUdldFJldmlldxIdLnByd2FyZGVuLnYxLkdldFJldmlld1JlcXVlc3QaHi5wcndhcmRlbi52MS5HZXRSZXZpZXdSZXNwb25zZRJQCgtMaXN0UmV2aWV3cxIfLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVxdWVzdBogLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVzcG9uc2USUwoMTGlzdEZpbmRpbmdzEiAucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1Jlc3BvbnNlEj4KCEdldFNhcmlmEhwucHJ3YXJkZW4udjEuR2V0U2FyaWZSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keRJ/CgxDYW5jZWxSZXZpZXcSIC5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXF1ZXN0GiEucHJ3YXJkZW4udjEuQ2FuY2VsUmV2aWV3UmVzcG9uc2UiKrL7GCYKBE5PTkUSHnJldmlld3MgYXJlIHdvcmssIG5vdCBzZXR0aW5ncxJSCgtXYXRjaFJldmlldxIfLnByd2FyZGVuLnYxLldhdGNoUmV2aWV3UmVxdWVzdBogLnByd2FyZGVuLnYxLldhdGNoUmV2aWV3UmVzcG9uc2UwAUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
+  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIqwICgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIyCghwcmlvcml0eRgcIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAeIAQEiXgoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCgoGcXVldWVkEAESDwoLaW5fcHJvZ3Jlc3MQAhIMCghjb21wbGV0ZRADEgoKBmZhaWxlZBAEEgwKCGNhbmNlbGVkEAVCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhQg8KDV9ydWxlc19kaWdlc3RCFQoTX3ByZXZpb3VzX3Jldmlld19pZEILCglfYmFzZV9yZWZCEAoOX2Jhc2VfZm91bmRfYnlCCwoJX3ByaW9yaXR5IjkKCFByaW9yaXR5Ii0KBUxldmVsEg8KC3Vuc3BlY2lmaWVkEAASCgoGbm9ybWFsEAESBwoDbG93EAIi4wEKB1ZlcmRpY3QSMgoHb3V0Y29tZRgBIAEoDjIcLnByd2FyZGVuLnYxLlZlcmRpY3QuT3V0Y29tZUgAiAEBEjMKCXRocmVzaG9sZBgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFQoNbm90X2xvb2tlZF9hdBgDIAEoBSI+CgdPdXRjb21lEg8KC3Vuc3BlY2lmaWVkEAASCAoEcGFzcxABEggKBGZhaWwQAhIOCgppbmNvbXBsZXRlEANCCgoIX291dGNvbWVCDAoKX3RocmVzaG9sZCJmCgRCYXNlIl4KB0ZvdW5kQnkSDwoLdW5zcGVjaWZpZWQQABINCgltZXJnZV9yZWYQARINCglyZXF1ZXN0ZWQQAhIQCgxtZXJnZV9jb21taXQQAxISCg5kZWZhdWx0X2JyYW5jaBAEIj0KCExvb2tlZEF0Eg0KBWZpbGVzGAEgASgFEhMKC2FkZGVkX2xpbmVzGAIgASgFEg0KBXJ1bGVzGAMgASgFIiwKC1Jldmlld0Vycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSKHBAoHRmluZGluZxIPCgdydWxlX2lkGAEgASgJEjIKCHNldmVyaXR5GAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAIgBARIMCgRmaWxlGAMgASgJEgwKBGxpbmUYBCABKAUSDwoHbWVzc2FnZRgFIAEoCRIQCghlbmRfbGluZRgGIAEoBRIOCgZjb2x1bW4YByABKAUSDwoHc25pcHBldBgIIAEoCRITCgtmaW5nZXJwcmludBgJIAEoCRIXCgpmaWxlX2J5dGVzGAogASgMSAGIAQESLgoFc3RhdGUYCyABKA4yGi5wcndhcmRlbi52MS5GaW5kaW5nLlN0YXRlSAKIAQESEgoKZW5kX2NvbHVtbhgMIAEoBRIUCgx1dGYxNl9jb2x1bW4YDSABKAUSGAoQdXRmMTZfZW5kX2NvbHVtbhgOIAEoBRIWCglsaW5lX2hhc2gYDyABKAlIA4gBARItCgtzdXBwcmVzc2lvbhgQIAEoCzIYLnByd2FyZGVuLnYxLlN1cHByZXNzaW9uIjoKBVN0YXRlEg8KC3Vuc3BlY2lmaWVkEAASBwoDbmV3EAESDAoIZXhpc3RpbmcQAhIJCgVmaXhlZBADQgsKCV9zZXZlcml0eUINCgtfZmlsZV9ieXRlc0IICgZfc3RhdGVCDAoKX2xpbmVfaGFzaCJJCgtTdXBwcmVzc2lvbhIOCgZyZWFzb24YASABKAkSEgoFdW50aWwYAiABKAlIAIgBARIMCgRsaW5lGAMgASgFQggKBl91bnRpbCKhAwoEU2tpcBIMCgRmaWxlGAEgASgJEhEKBGxpbmUYAiABKAVIAIgBARIUCgdydWxlX2lkGAMgASgJSAGIAQESLQoGcmVhc29uGAQgASgOMhgucHJ3YXJkZW4udjEuU2tpcC5SZWFzb25IAogBARIXCgpmaWxlX2J5dGVzGAUgASgMSAOIAQESEQoJdG9sZXJhdGVkGAYgASgIEjIKCHNldmVyaXR5GAcgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIBIgBASKWAQoGUmVhc29uEg8KC3Vuc3BlY2lmaWVkEAASCgoGYmluYXJ5EAESEgoOZmlsZV90b29fbGFyZ2UQAhIRCg1saW5lX3Rvb19sb25nEAMSEAoMcnVsZV9zdG9wcGVkEAQSDQoJc3VibW9kdWxlEAUSDwoLdW5kZWNvZGFibGUQBhIWChJydWxlc19maWxlX2ludmFsaWQQB0IHCgVfbGluZUIKCghfcnVsZV9pZEIJCgdfcmVhc29uQg0KC19maWxlX2J5dGVzQgsKCV9zZXZlcml0eSLaAgoTQ3JlYXRlUmV2aWV3UmVxdWVzdBIMCgRyZXBvGAEgASgJEhEKCXByX251bWJlchgCIAEoBRIUCgdydWxlc2V0GAMgASgJSACIAQESFQoIaGVhZF9zaGEYBCABKAlIAYgBARIVCghiYXNlX3NoYRgFIAEoCUgCiAEBEhUKCGJhc2VfcmVmGAYgASgJSAOIAQESMQoHZmFpbF9vbhgHIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSASIAQESFAoMcmVxdWlyZV9iYXNlGAggASgIEjIKCHByaW9yaXR5GAkgASgOMhsucHJ3YXJkZW4udjEuUHJpb3JpdHkuTGV2ZWxIBYgBAUIKCghfcnVsZXNldEILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhQgsKCV9iYXNlX3JlZkIKCghfZmFpbF9vbkILCglfcHJpb3JpdHkisQEKFENyZWF0ZVJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESFAoMZXN0aW1hdGVkX21zGAMgASgFEh4KEXNjYW5uZXJfYXZhaWxhYmxlGAQgASgISAGIAQFCCQoHX3N0YXR1c0IUChJfc2Nhbm5lcl9hdmFpbGFibGUiJQoQR2V0UmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOAoRR2V0UmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IrwDChNMaXN0RmluZGluZ3NSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCRI4CgRraW5kGAIgASgOMiUucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdC5LaW5kSACIAQESNgoMbWluX3NldmVyaXR5GAMgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIUCgdydWxlX2lkGAQgASgJSAKIAQESEQoEZmlsZRgFIAEoCUgDiAEBEi4KBXN0YXRlGAYgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgEiAEBEhYKCXBhZ2Vfc2l6ZRgHIAEoBUgFiAEBEhcKCnBhZ2VfdG9rZW4YCCABKAlIBogBASJACgRLaW5kEg8KC3Vuc3BlY2lmaWVkEAASDAoIcmVwb3J0ZWQQARIOCgpzdXBwcmVzc2VkEAISCQoFZml4ZWQQA0IHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuIlcKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEiYKCGZpbmRpbmdzGAEgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiqwEKD0dldFNhcmlmUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSQAoKc3VwcHJlc3NlZBgCIAEoDjInLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdC5TdXBwcmVzc2VkSACIAQEiNAoKU3VwcHJlc3NlZBIPCgt1bnNwZWNpZmllZBAAEgsKB2luY2x1ZGUQARIICgRvbWl0EAJCDQoLX3N1cHByZXNzZWQi4AEKEkxpc3RSZXZpZXdzUmVxdWVzdBIRCgRyZXBvGAEgASgJSACIAQESFgoJcHJfbnVtYmVyGAIgASgFSAGIAQESLwoGc3RhdHVzGAMgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gCiAEBEhYKCXBhZ2Vfc2l6ZRgEIAEoBUgDiAEBEhcKCnBhZ2VfdG9rZW4YBSABKAlIBIgBAUIHCgVfcmVwb0IMCgpfcHJfbnVtYmVyQgkKB19zdGF0dXNCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJaChNMaXN0UmV2aWV3c1Jlc3BvbnNlEioKB3Jldmlld3MYASADKAsyGS5wcndhcmRlbi52MS5MaXN0ZWRSZXZpZXcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrwECgxMaXN0ZWRSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N1bW1hcnkYBiABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSDwoHcnVsZXNldBgHIAEoCRIVCghoZWFkX3NoYRgIIAEoCUgBiAEBEhUKCGJhc2Vfc2hhGAkgASgJSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoFZXJyb3IYDCABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchIRCgl0cnVuY2F0ZWQYDSABKAgSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHkiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
 
 /**
  * Review is one scan of a pull request.
@@ -199,6 +199,13 @@ export type Review = Message<"prwarden.v1.Review"> & {
    * @generated from field: prwarden.v1.LookedAt looked_at = 23;
    */
   lookedAt?: LookedAt | undefined;
+
+  /**
+   * Which of the organization's waiting reviews go first, as the request says.
+   *
+   * @generated from field: optional prwarden.v1.Priority.Level priority = 28;
+   */
+  priority?: Priority_Level | undefined;
 };
 
 /**
@@ -264,6 +271,57 @@ export const Review_StatusSchema: GenEnum<Review_Status> = /*@__PURE__*/
   enumDesc(file_prwarden_v1_review, 0, 0);
 
 /**
+ * Priority holds the priorities of reviews.
+ *
+ * @generated from message prwarden.v1.Priority
+ */
+export type Priority = Message<"prwarden.v1.Priority"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.Priority.
+ * Use `create(PrioritySchema)` to create a new message.
+ */
+export const PrioritySchema: GenMessage<Priority> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 1);
+
+/**
+ * Level says which of an organization's waiting reviews go first.
+ *
+ * @generated from enum prwarden.v1.Priority.Level
+ */
+export enum Priority_Level {
+  /**
+   * Not given: normal.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * In the order of creation. One whose repository had large scans lately lets
+   * the others pass for its first minute.
+   *
+   * @generated from enum value: normal = 1;
+   */
+  normal = 1,
+
+  /**
+   * After all normal ones of the organization: for many reviews that nobody waits
+   * for.
+   *
+   * @generated from enum value: low = 2;
+   */
+  low = 2,
+}
+
+/**
+ * Describes the enum prwarden.v1.Priority.Level.
+ */
+export const Priority_LevelSchema: GenEnum<Priority_Level> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 1, 0);
+
+/**
  * Verdict says whether a pull request passes.
  *
  * @generated from message prwarden.v1.Verdict
@@ -297,7 +355,7 @@ export type Verdict = Message<"prwarden.v1.Verdict"> & {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 1);
+  messageDesc(file_prwarden_v1_review, 2);
 
 /**
  * Outcome is one of three. A finding that fails goes before what was not
@@ -341,7 +399,7 @@ export enum Verdict_Outcome {
  * Describes the enum prwarden.v1.Verdict.Outcome.
  */
 export const Verdict_OutcomeSchema: GenEnum<Verdict_Outcome> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 1, 0);
+  enumDesc(file_prwarden_v1_review, 2, 0);
 
 /**
  * Base is what a pull request is to be merged into.
@@ -356,7 +414,7 @@ export type Base = Message<"prwarden.v1.Base"> & {
  * Use `create(BaseSchema)` to create a new message.
  */
 export const BaseSchema: GenMessage<Base> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 2);
+  messageDesc(file_prwarden_v1_review, 3);
 
 /**
  * FoundBy says how the base of a review was found.
@@ -407,7 +465,7 @@ export enum Base_FoundBy {
  * Describes the enum prwarden.v1.Base.FoundBy.
  */
 export const Base_FoundBySchema: GenEnum<Base_FoundBy> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 2, 0);
+  enumDesc(file_prwarden_v1_review, 3, 0);
 
 /**
  * LookedAt says how much a scan looked at.
@@ -442,7 +500,7 @@ export type LookedAt = Message<"prwarden.v1.LookedAt"> & {
  * Use `create(LookedAtSchema)` to create a new message.
  */
 export const LookedAtSchema: GenMessage<LookedAt> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 3);
+  messageDesc(file_prwarden_v1_review, 4);
 
 /**
  * ReviewError says why a review failed.
@@ -471,7 +529,7 @@ export type ReviewError = Message<"prwarden.v1.ReviewError"> & {
  * Use `create(ReviewErrorSchema)` to create a new message.
  */
 export const ReviewErrorSchema: GenMessage<ReviewError> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 4);
+  messageDesc(file_prwarden_v1_review, 5);
 
 /**
  * Finding is one place where a rule fired.
@@ -604,7 +662,7 @@ export type Finding = Message<"prwarden.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 5);
+  messageDesc(file_prwarden_v1_review, 6);
 
 /**
  * State compares a finding with the review before, by fingerprint.
@@ -645,7 +703,7 @@ export enum Finding_State {
  * Describes the enum prwarden.v1.Finding.State.
  */
 export const Finding_StateSchema: GenEnum<Finding_State> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 5, 0);
+  enumDesc(file_prwarden_v1_review, 6, 0);
 
 /**
  * Suppression is a comment in the code, `prwarden:ignore`, that accepts a
@@ -681,7 +739,7 @@ export type Suppression = Message<"prwarden.v1.Suppression"> & {
  * Use `create(SuppressionSchema)` to create a new message.
  */
 export const SuppressionSchema: GenMessage<Suppression> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 6);
+  messageDesc(file_prwarden_v1_review, 7);
 
 /**
  * Skip is something that a scan did not look at.
@@ -746,7 +804,7 @@ export type Skip = Message<"prwarden.v1.Skip"> & {
  * Use `create(SkipSchema)` to create a new message.
  */
 export const SkipSchema: GenMessage<Skip> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 7);
+  messageDesc(file_prwarden_v1_review, 8);
 
 /**
  * Reason says why.
@@ -820,7 +878,7 @@ export enum Skip_Reason {
  * Describes the enum prwarden.v1.Skip.Reason.
  */
 export const Skip_ReasonSchema: GenEnum<Skip_Reason> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 7, 0);
+  enumDesc(file_prwarden_v1_review, 8, 0);
 
 /**
  * Request of CreateReview.
@@ -897,6 +955,14 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
    * @generated from field: bool require_base = 8;
    */
   requireBase: boolean;
+
+  /**
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   *
+   * @generated from field: optional prwarden.v1.Priority.Level priority = 9;
+   */
+  priority?: Priority_Level | undefined;
 };
 
 /**
@@ -904,7 +970,7 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
  * Use `create(CreateReviewRequestSchema)` to create a new message.
  */
 export const CreateReviewRequestSchema: GenMessage<CreateReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 8);
+  messageDesc(file_prwarden_v1_review, 9);
 
 /**
  * Response of CreateReview.
@@ -948,7 +1014,7 @@ export type CreateReviewResponse = Message<"prwarden.v1.CreateReviewResponse"> &
  * Use `create(CreateReviewResponseSchema)` to create a new message.
  */
 export const CreateReviewResponseSchema: GenMessage<CreateReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 9);
+  messageDesc(file_prwarden_v1_review, 10);
 
 /**
  * Request of GetReview.
@@ -969,7 +1035,7 @@ export type GetReviewRequest = Message<"prwarden.v1.GetReviewRequest"> & {
  * Use `create(GetReviewRequestSchema)` to create a new message.
  */
 export const GetReviewRequestSchema: GenMessage<GetReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 10);
+  messageDesc(file_prwarden_v1_review, 11);
 
 /**
  * Response of GetReview. Over REST the review is the body.
@@ -990,7 +1056,7 @@ export type GetReviewResponse = Message<"prwarden.v1.GetReviewResponse"> & {
  * Use `create(GetReviewResponseSchema)` to create a new message.
  */
 export const GetReviewResponseSchema: GenMessage<GetReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 11);
+  messageDesc(file_prwarden_v1_review, 12);
 
 /**
  * Request of ListFindings.
@@ -1063,7 +1129,7 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 12);
+  messageDesc(file_prwarden_v1_review, 13);
 
 /**
  * Kind says which findings.
@@ -1104,7 +1170,7 @@ export enum ListFindingsRequest_Kind {
  * Describes the enum prwarden.v1.ListFindingsRequest.Kind.
  */
 export const ListFindingsRequest_KindSchema: GenEnum<ListFindingsRequest_Kind> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 12, 0);
+  enumDesc(file_prwarden_v1_review, 13, 0);
 
 /**
  * Response of ListFindings.
@@ -1132,7 +1198,7 @@ export type ListFindingsResponse = Message<"prwarden.v1.ListFindingsResponse"> &
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 13);
+  messageDesc(file_prwarden_v1_review, 14);
 
 /**
  * Request of GetSarif.
@@ -1160,7 +1226,7 @@ export type GetSarifRequest = Message<"prwarden.v1.GetSarifRequest"> & {
  * Use `create(GetSarifRequestSchema)` to create a new message.
  */
 export const GetSarifRequestSchema: GenMessage<GetSarifRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 14);
+  messageDesc(file_prwarden_v1_review, 15);
 
 /**
  * Suppressed says what becomes of findings that comments suppress.
@@ -1194,7 +1260,7 @@ export enum GetSarifRequest_Suppressed {
  * Describes the enum prwarden.v1.GetSarifRequest.Suppressed.
  */
 export const GetSarifRequest_SuppressedSchema: GenEnum<GetSarifRequest_Suppressed> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 14, 0);
+  enumDesc(file_prwarden_v1_review, 15, 0);
 
 /**
  * Request of ListReviews.
@@ -1243,7 +1309,7 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
  * Use `create(ListReviewsRequestSchema)` to create a new message.
  */
 export const ListReviewsRequestSchema: GenMessage<ListReviewsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 15);
+  messageDesc(file_prwarden_v1_review, 16);
 
 /**
  * Response of ListReviews.
@@ -1271,7 +1337,7 @@ export type ListReviewsResponse = Message<"prwarden.v1.ListReviewsResponse"> & {
  * Use `create(ListReviewsResponseSchema)` to create a new message.
  */
 export const ListReviewsResponseSchema: GenMessage<ListReviewsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 16);
+  messageDesc(file_prwarden_v1_review, 17);
 
 /**
  * ListedReview is a Review without its findings and skips, which
@@ -1377,6 +1443,13 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
    * @generated from field: prwarden.v1.Verdict verdict = 15;
    */
   verdict?: Verdict | undefined;
+
+  /**
+   * Which of the organization's waiting reviews go first.
+   *
+   * @generated from field: optional prwarden.v1.Priority.Level priority = 16;
+   */
+  priority?: Priority_Level | undefined;
 };
 
 /**
@@ -1384,7 +1457,7 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
  * Use `create(ListedReviewSchema)` to create a new message.
  */
 export const ListedReviewSchema: GenMessage<ListedReview> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 17);
+  messageDesc(file_prwarden_v1_review, 18);
 
 /**
  * Request of CancelReview.
@@ -1405,7 +1478,7 @@ export type CancelReviewRequest = Message<"prwarden.v1.CancelReviewRequest"> & {
  * Use `create(CancelReviewRequestSchema)` to create a new message.
  */
 export const CancelReviewRequestSchema: GenMessage<CancelReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 18);
+  messageDesc(file_prwarden_v1_review, 19);
 
 /**
  * Response of CancelReview. Over REST the review is the body.
@@ -1426,7 +1499,7 @@ export type CancelReviewResponse = Message<"prwarden.v1.CancelReviewResponse"> &
  * Use `create(CancelReviewResponseSchema)` to create a new message.
  */
 export const CancelReviewResponseSchema: GenMessage<CancelReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 19);
+  messageDesc(file_prwarden_v1_review, 20);
 
 /**
  * Request of WatchReview.
@@ -1447,7 +1520,7 @@ export type WatchReviewRequest = Message<"prwarden.v1.WatchReviewRequest"> & {
  * Use `create(WatchReviewRequestSchema)` to create a new message.
  */
 export const WatchReviewRequestSchema: GenMessage<WatchReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 20);
+  messageDesc(file_prwarden_v1_review, 21);
 
 /**
  * Response of WatchReview: one message of the stream.
@@ -1517,7 +1590,7 @@ export type WatchReviewResponse = Message<"prwarden.v1.WatchReviewResponse"> & {
  * Use `create(WatchReviewResponseSchema)` to create a new message.
  */
 export const WatchReviewResponseSchema: GenMessage<WatchReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 21);
+  messageDesc(file_prwarden_v1_review, 22);
 
 /**
  * ReviewService starts scans of pull requests and reads their results.

@@ -120,7 +120,8 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
 
   /**
    * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, and not one that matches the empty string.
+   * compiled, at most 10,000 ranges of characters in its classes, and not one that
+   * matches the empty string.
    *
    * @generated from field: string pattern = 3;
    */

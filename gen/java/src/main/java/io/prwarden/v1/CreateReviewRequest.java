@@ -38,6 +38,7 @@ private static final long serialVersionUID = 0L;
     baseSha_ = "";
     baseRef_ = "";
     failOn_ = 0;
+    priority_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -441,6 +442,46 @@ private static final long serialVersionUID = 0L;
     return requireBase_;
   }
 
+  public static final int PRIORITY_FIELD_NUMBER = 9;
+  private int priority_ = 0;
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  @java.lang.Override public boolean hasPriority() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  @java.lang.Override public int getPriorityValue() {
+    return priority_;
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  @java.lang.Override public io.prwarden.v1.Priority.Level getPriority() {
+    io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+    return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -479,6 +520,9 @@ private static final long serialVersionUID = 0L;
     if (requireBase_ != false) {
       output.writeBool(8, requireBase_);
     }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      output.writeEnum(9, priority_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -514,6 +558,10 @@ private static final long serialVersionUID = 0L;
     if (requireBase_ != false) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(8, requireBase_);
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(9, priority_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -560,6 +608,10 @@ private static final long serialVersionUID = 0L;
     }
     if (getRequireBase()
         != other.getRequireBase()) return false;
+    if (hasPriority() != other.hasPriority()) return false;
+    if (hasPriority()) {
+      if (priority_ != other.priority_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -598,6 +650,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + REQUIRE_BASE_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getRequireBase());
+    if (hasPriority()) {
+      hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
+      hash = (53 * hash) + priority_;
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -741,6 +797,7 @@ private static final long serialVersionUID = 0L;
       baseRef_ = "";
       failOn_ = 0;
       requireBase_ = false;
+      priority_ = 0;
       return this;
     }
 
@@ -804,6 +861,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000080) != 0)) {
         result.requireBase_ = requireBase_;
       }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.priority_ = priority_;
+        to_bitField0_ |= 0x00000020;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -852,6 +913,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getRequireBase() != false) {
         setRequireBase(other.getRequireBase());
+      }
+      if (other.hasPriority()) {
+        setPriorityValue(other.getPriorityValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -919,6 +983,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000080;
               break;
             } // case 64
+            case 72: {
+              priority_ = input.readEnum();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1684,6 +1753,94 @@ private static final long serialVersionUID = 0L;
     public Builder clearRequireBase() {
       bitField0_ = (bitField0_ & ~0x00000080);
       requireBase_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int priority_ = 0;
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @return Whether the priority field is set.
+     */
+    @java.lang.Override public boolean hasPriority() {
+      return ((bitField0_ & 0x00000100) != 0);
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @return The enum numeric value on the wire for priority.
+     */
+    @java.lang.Override public int getPriorityValue() {
+      return priority_;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @param value The enum numeric value on the wire for priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriorityValue(int value) {
+      priority_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @return The priority.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Priority.Level getPriority() {
+      io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+      return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @param value The priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriority(io.prwarden.v1.Priority.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000100;
+      priority_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first; `normal` when not given.
+     * A review with `low` waits until no normal one of the organization does.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPriority() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      priority_ = 0;
       onChanged();
       return this;
     }

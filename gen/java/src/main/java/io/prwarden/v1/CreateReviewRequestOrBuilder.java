@@ -230,4 +230,35 @@ public interface CreateReviewRequestOrBuilder extends
    * @return The requireBase.
    */
   boolean getRequireBase();
+
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  boolean hasPriority();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  int getPriorityValue();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first; `normal` when not given.
+   * A review with `low` waits until no normal one of the organization does.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 9 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  io.prwarden.v1.Priority.Level getPriority();
 }

@@ -39,6 +39,7 @@ private static final long serialVersionUID = 0L;
     ruleset_ = "";
     headSha_ = "";
     baseSha_ = "";
+    priority_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -609,6 +610,43 @@ private static final long serialVersionUID = 0L;
     return verdict_ == null ? io.prwarden.v1.Verdict.getDefaultInstance() : verdict_;
   }
 
+  public static final int PRIORITY_FIELD_NUMBER = 16;
+  private int priority_ = 0;
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  @java.lang.Override public boolean hasPriority() {
+    return ((bitField0_ & 0x00000200) != 0);
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  @java.lang.Override public int getPriorityValue() {
+    return priority_;
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  @java.lang.Override public io.prwarden.v1.Priority.Level getPriority() {
+    io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+    return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -664,6 +702,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000100) != 0)) {
       output.writeMessage(15, getVerdict());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      output.writeEnum(16, priority_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -724,6 +765,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(15, getVerdict());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(16, priority_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -794,6 +839,10 @@ private static final long serialVersionUID = 0L;
       if (!getVerdict()
           .equals(other.getVerdict())) return false;
     }
+    if (hasPriority() != other.hasPriority()) return false;
+    if (hasPriority()) {
+      if (priority_ != other.priority_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -851,6 +900,10 @@ private static final long serialVersionUID = 0L;
     if (hasVerdict()) {
       hash = (37 * hash) + VERDICT_FIELD_NUMBER;
       hash = (53 * hash) + getVerdict().hashCode();
+    }
+    if (hasPriority()) {
+      hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
+      hash = (53 * hash) + priority_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1037,6 +1090,7 @@ private static final long serialVersionUID = 0L;
         verdictBuilder_.dispose();
         verdictBuilder_ = null;
       }
+      priority_ = 0;
       return this;
     }
 
@@ -1134,6 +1188,10 @@ private static final long serialVersionUID = 0L;
             : verdictBuilder_.build();
         to_bitField0_ |= 0x00000100;
       }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
+        result.priority_ = priority_;
+        to_bitField0_ |= 0x00000200;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1200,6 +1258,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasVerdict()) {
         mergeVerdict(other.getVerdict());
+      }
+      if (other.hasPriority()) {
+        setPriorityValue(other.getPriorityValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1309,6 +1370,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00002000;
               break;
             } // case 122
+            case 128: {
+              priority_ = input.readEnum();
+              bitField0_ |= 0x00004000;
+              break;
+            } // case 128
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2918,6 +2984,88 @@ private static final long serialVersionUID = 0L;
         verdict_ = null;
       }
       return verdictBuilder_;
+    }
+
+    private int priority_ = 0;
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @return Whether the priority field is set.
+     */
+    @java.lang.Override public boolean hasPriority() {
+      return ((bitField0_ & 0x00004000) != 0);
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @return The enum numeric value on the wire for priority.
+     */
+    @java.lang.Override public int getPriorityValue() {
+      return priority_;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @param value The enum numeric value on the wire for priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriorityValue(int value) {
+      priority_ = value;
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @return The priority.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Priority.Level getPriority() {
+      io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+      return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @param value The priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriority(io.prwarden.v1.Priority.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00004000;
+      priority_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPriority() {
+      bitField0_ = (bitField0_ & ~0x00004000);
+      priority_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.ListedReview)

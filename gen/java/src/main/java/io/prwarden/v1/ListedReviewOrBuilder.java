@@ -337,4 +337,32 @@ public interface ListedReviewOrBuilder extends
    * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
    */
   io.prwarden.v1.VerdictOrBuilder getVerdictOrBuilder();
+
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  boolean hasPriority();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  int getPriorityValue();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 16 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  io.prwarden.v1.Priority.Level getPriority();
 }

@@ -46,6 +46,7 @@ private static final long serialVersionUID = 0L;
     previousReviewId_ = "";
     baseRef_ = "";
     baseFoundBy_ = 0;
+    priority_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -1375,6 +1376,43 @@ private static final long serialVersionUID = 0L;
     return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
   }
 
+  public static final int PRIORITY_FIELD_NUMBER = 28;
+  private int priority_ = 0;
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  @java.lang.Override public boolean hasPriority() {
+    return ((bitField0_ & 0x00004000) != 0);
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  @java.lang.Override public int getPriorityValue() {
+    return priority_;
+  }
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  @java.lang.Override public io.prwarden.v1.Priority.Level getPriority() {
+    io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+    return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1457,6 +1495,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00002000) != 0)) {
       output.writeMessage(23, getLookedAt());
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      output.writeEnum(28, priority_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1550,6 +1591,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00002000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(23, getLookedAt());
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(28, priority_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1652,6 +1697,10 @@ private static final long serialVersionUID = 0L;
       if (!getLookedAt()
           .equals(other.getLookedAt())) return false;
     }
+    if (hasPriority() != other.hasPriority()) return false;
+    if (hasPriority()) {
+      if (priority_ != other.priority_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1745,6 +1794,10 @@ private static final long serialVersionUID = 0L;
     if (hasLookedAt()) {
       hash = (37 * hash) + LOOKED_AT_FIELD_NUMBER;
       hash = (53 * hash) + getLookedAt().hashCode();
+    }
+    if (hasPriority()) {
+      hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
+      hash = (53 * hash) + priority_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1972,6 +2025,7 @@ private static final long serialVersionUID = 0L;
         lookedAtBuilder_.dispose();
         lookedAtBuilder_ = null;
       }
+      priority_ = 0;
       return this;
     }
 
@@ -2130,6 +2184,10 @@ private static final long serialVersionUID = 0L;
             ? lookedAt_
             : lookedAtBuilder_.build();
         to_bitField0_ |= 0x00002000;
+      }
+      if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.priority_ = priority_;
+        to_bitField0_ |= 0x00004000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2323,6 +2381,9 @@ private static final long serialVersionUID = 0L;
       if (other.hasLookedAt()) {
         mergeLookedAt(other.getLookedAt());
       }
+      if (other.hasPriority()) {
+        setPriorityValue(other.getPriorityValue());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -2510,6 +2571,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00400000;
               break;
             } // case 186
+            case 224: {
+              priority_ = input.readEnum();
+              bitField0_ |= 0x00800000;
+              break;
+            } // case 224
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -6095,6 +6161,88 @@ private static final long serialVersionUID = 0L;
         lookedAt_ = null;
       }
       return lookedAtBuilder_;
+    }
+
+    private int priority_ = 0;
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @return Whether the priority field is set.
+     */
+    @java.lang.Override public boolean hasPriority() {
+      return ((bitField0_ & 0x00800000) != 0);
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @return The enum numeric value on the wire for priority.
+     */
+    @java.lang.Override public int getPriorityValue() {
+      return priority_;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @param value The enum numeric value on the wire for priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriorityValue(int value) {
+      priority_ = value;
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @return The priority.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Priority.Level getPriority() {
+      io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
+      return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @param value The priority to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPriority(io.prwarden.v1.Priority.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00800000;
+      priority_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which of the organization's waiting reviews go first, as the request says.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPriority() {
+      bitField0_ = (bitField0_ & ~0x00800000);
+      priority_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Review)

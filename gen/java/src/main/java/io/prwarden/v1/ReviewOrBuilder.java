@@ -713,4 +713,32 @@ public interface ReviewOrBuilder extends
    * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
    */
   io.prwarden.v1.LookedAtOrBuilder getLookedAtOrBuilder();
+
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return Whether the priority field is set.
+   */
+  boolean hasPriority();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return The enum numeric value on the wire for priority.
+   */
+  int getPriorityValue();
+  /**
+   * <pre>
+   * Which of the organization's waiting reviews go first, as the request says.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Priority.Level priority = 28 [json_name = "priority"];</code>
+   * @return The priority.
+   */
+  io.prwarden.v1.Priority.Level getPriority();
 }

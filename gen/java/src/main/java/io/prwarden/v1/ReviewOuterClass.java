@@ -32,6 +32,11 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Review_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Priority_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Priority_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_Verdict_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -148,7 +153,7 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\"\324\t\n\006Rev" +
+      "roto\032\032prwarden/v1/severity.proto\"\237\n\n\006Rev" +
       "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
       "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
       "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
@@ -174,154 +179,161 @@ public final class ReviewOuterClass {
       "ase_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n\rbase_foun" +
       "d_by\030\026 \001(\0162\031.prwarden.v1.Base.FoundByH\006R" +
       "\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027 \001(\0132\025.prw" +
-      "arden.v1.LookedAtR\010lookedAt\"^\n\006Status\022\017\n" +
-      "\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_progres" +
-      "s\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010cancele" +
-      "d\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_sha" +
-      "B\017\n\r_rules_digestB\025\n\023_previous_review_id" +
-      "B\013\n\t_base_refB\020\n\016_base_found_by\"\204\002\n\007Verd" +
-      "ict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Verdi" +
-      "ct.OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\tthre" +
-      "shold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notLook" +
-      "edAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004pass" +
-      "\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outcome" +
-      "B\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017\n\013uns" +
-      "pecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequested\020\002" +
-      "\022\020\n\014merge_commit\020\003\022\022\n\016default_branch\020\004\"W" +
-      "\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013adde" +
-      "d_lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005" +
-      "R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004co" +
-      "de\022\030\n\007message\030\002 \001(\tR\007message\"\245\005\n\007Finding" +
-      "\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\000R\010seve" +
-      "rity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(" +
-      "\005R\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end" +
-      "_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006co" +
-      "lumn\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013finger" +
-      "print\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001" +
-      "(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prw" +
-      "arden.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nen" +
-      "d_column\030\014 \001(\005R\tendColumn\022!\n\014utf16_colum" +
-      "n\030\r \001(\005R\013utf16Column\022(\n\020utf16_end_column" +
-      "\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(" +
-      "\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030." +
-      "prwarden.v1.SuppressionR\013suppression\":\n\005" +
-      "State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exist" +
-      "ing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_b" +
-      "ytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppress" +
-      "ion\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001" +
-      "(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_u" +
-      "ntil\"\334\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004lin" +
-      "e\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006r" +
-      "uleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.S" +
-      "kip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(" +
-      "\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\tt" +
-      "olerated\022<\n\010severity\030\007 \001(\0162\033.prwarden.v1" +
-      ".Severity.LevelH\004R\010severity\210\001\001\"\226\001\n\006Reaso" +
-      "n\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file_t" +
-      "oo_large\020\002\022\021\n\rline_too_long\020\003\022\020\n\014rule_st" +
-      "opped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022" +
-      "\026\n\022rules_file_invalid\020\007B\007\n\005_lineB\n\n\010_rul" +
-      "e_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_sever" +
-      "ity\"\342\002\n\023CreateReviewRequest\022\022\n\004repo\030\001 \001(" +
-      "\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007" +
-      "ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030" +
-      "\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R" +
-      "\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef" +
-      "\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1.Sever" +
-      "ity.LevelH\004R\006failOn\210\001\001\022!\n\014require_base\030\010" +
-      " \001(\010R\013requireBaseB\n\n\010_rulesetB\013\n\t_head_s" +
-      "haB\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_on" +
-      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
-      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
-      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
-      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
-      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
-      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
-      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
-      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
-      "warden.v1.ReviewR\006review\"\203\004\n\023ListFinding" +
-      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
-      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
-      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
-      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
-      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
-      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
-      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
-      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\"@\n\004Kind\022\017" +
-      "\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsuppres" +
-      "sed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_min_severi" +
-      "tyB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_pa" +
-      "ge_sizeB\r\n\013_page_token\"p\n\024ListFindingsRe" +
-      "sponse\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1.F" +
-      "indingR\010findings\022&\n\017next_page_token\030\002 \001(" +
-      "\tR\rnextPageToken\"\301\001\n\017GetSarifRequest\022\033\n\t" +
-      "review_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030" +
-      "\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Supp" +
-      "ressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n" +
-      "\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n" +
-      "\013_suppressed\"\215\002\n\022ListReviewsRequest\022\027\n\004r" +
-      "epo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H" +
-      "\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarde" +
-      "n.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpage_" +
-      "size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030" +
-      "\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_nu" +
-      "mberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_t" +
-      "oken\"r\n\023ListReviewsResponse\0223\n\007reviews\030\001" +
-      " \003(\0132\031.prwarden.v1.ListedReviewR\007reviews" +
-      "\022&\n\017next_page_token\030\002 \001(\tR\rnextPageToken" +
-      "\"\377\004\n\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010re" +
-      "viewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Rev" +
-      "iew.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001" +
-      "(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014comp" +
-      "leted_at\030\005 \001(\0132\032.google.protobuf.Timesta" +
-      "mpR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.prwar" +
-      "den.v1.SeveritySummaryR\007summary\022\030\n\007rules" +
-      "et\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007h" +
-      "eadSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001" +
-      "\001\0229\n\ncreated_at\030\n \001(\0132\032.google.protobuf." +
-      "TimestampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\013" +
-      "2\032.google.protobuf.TimestampR\tstartedAt\022" +
-      ".\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewError" +
-      "R\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022.\n" +
-      "\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007ve" +
-      "rdictB\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_s" +
-      "ha\"2\n\023CancelReviewRequest\022\033\n\treview_id\030\001" +
-      " \001(\tR\010reviewId\"C\n\024CancelReviewResponse\022+" +
-      "\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006rev" +
-      "iew\"1\n\022WatchReviewRequest\022\033\n\treview_id\030\001" +
-      " \001(\tR\010reviewId\"\232\003\n\023WatchReviewResponse\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 " +
-      "\001(\0162\032.prwarden.v1.Review.StatusH\000R\006statu" +
-      "s\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013f" +
-      "iles_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007sum" +
-      "mary\030\005 \001(\0132\034.prwarden.v1.SeveritySummary" +
-      "R\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.R" +
-      "eviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tk" +
-      "eepAlive\0220\n\021scanner_available\030\010 \001(\010H\002R\020s" +
-      "cannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_" +
-      "totalB\024\n\022_scanner_available2\230\005\n\rReviewSe" +
-      "rvice\022\177\n\014CreateReview\022 .prwarden.v1.Crea" +
-      "teReviewRequest\032!.prwarden.v1.CreateRevi" +
-      "ewResponse\"*\262\373\030&\n\004NONE\022\036the review says " +
-      "who created it\022J\n\tGetReview\022\035.prwarden.v" +
-      "1.GetReviewRequest\032\036.prwarden.v1.GetRevi" +
-      "ewResponse\022P\n\013ListReviews\022\037.prwarden.v1." +
-      "ListReviewsRequest\032 .prwarden.v1.ListRev" +
-      "iewsResponse\022S\n\014ListFindings\022 .prwarden." +
-      "v1.ListFindingsRequest\032!.prwarden.v1.Lis" +
-      "tFindingsResponse\022>\n\010GetSarif\022\034.prwarden" +
-      ".v1.GetSarifRequest\032\024.google.api.HttpBod" +
-      "y\022\177\n\014CancelReview\022 .prwarden.v1.CancelRe" +
-      "viewRequest\032!.prwarden.v1.CancelReviewRe" +
-      "sponse\"*\262\373\030&\n\004NONE\022\036reviews are work, no" +
-      "t settings\022R\n\013WatchReview\022\037.prwarden.v1." +
-      "WatchReviewRequest\032 .prwarden.v1.WatchRe" +
-      "viewResponse0\001BN\n\016io.prwarden.v1P\001Z:gith" +
-      "ub.com/prwarden/prwarden/gen/go/prwarden" +
-      "/v1;prwardenv1b\006proto3"
+      "arden.v1.LookedAtR\010lookedAt\022<\n\010priority\030" +
+      "\034 \001(\0162\033.prwarden.v1.Priority.LevelH\007R\010pr" +
+      "iority\210\001\001\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006" +
+      "queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022" +
+      "\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t" +
+      "_head_shaB\013\n\t_base_shaB\017\n\r_rules_digestB" +
+      "\025\n\023_previous_review_idB\013\n\t_base_refB\020\n\016_" +
+      "base_found_byB\013\n\t_priority\"9\n\010Priority\"-" +
+      "\n\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003" +
+      "low\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prw" +
+      "arden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>" +
+      "\n\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity" +
+      ".LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030" +
+      "\003 \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspeci" +
+      "fied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete" +
+      "\020\003B\n\n\010_outcomeB\014\n\n_threshold\"f\n\004Base\"^\n\007" +
+      "FoundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022" +
+      "\r\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defa" +
+      "ult_branch\020\004\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R" +
+      "\005files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines\022" +
+      "\024\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004" +
+      "code\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007messa" +
+      "ge\"\245\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022" +
+      "<\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severity" +
+      ".LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004fil" +
+      "e\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007" +
+      "message\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006co" +
+      "lumn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007sni" +
+      "ppet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022!" +
+      "\n\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005sta" +
+      "te\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R\005" +
+      "state\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022" +
+      "!\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020ut" +
+      "f16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n\t" +
+      "line_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppre" +
+      "ssion\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013s" +
+      "uppression\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003" +
+      "new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_sever" +
+      "ityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_ha" +
+      "sh\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reaso" +
+      "n\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001" +
+      "(\005R\004lineB\010\n\006_until\"\334\003\n\004Skip\022\022\n\004file\030\001 \001(" +
+      "\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule" +
+      "_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030" +
+      ".prwarden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n" +
+      "\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttole" +
+      "rated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(\016" +
+      "2\033.prwarden.v1.Severity.LevelH\004R\010severit" +
+      "y\210\001\001\"\226\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006bina" +
+      "ry\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_too_lon" +
+      "g\020\003\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013" +
+      "undecodable\020\006\022\026\n\022rules_file_invalid\020\007B\007\n" +
+      "\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_b" +
+      "ytesB\013\n\t_severity\"\255\003\n\023CreateReviewReques" +
+      "t\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005" +
+      "R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001" +
+      "\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010bas" +
+      "e_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 " +
+      "\001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prw" +
+      "arden.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n\014" +
+      "require_base\030\010 \001(\010R\013requireBase\022<\n\010prior" +
+      "ity\030\t \001(\0162\033.prwarden.v1.Priority.LevelH\005" +
+      "R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013" +
+      "\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t" +
+      "_priority\"\342\001\n\024CreateReviewResponse\022\033\n\tre" +
+      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
+      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
+      "\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021s" +
+      "canner_available\030\004 \001(\010H\001R\020scannerAvailab" +
+      "le\210\001\001B\t\n\007_statusB\024\n\022_scanner_available\"/" +
+      "\n\020GetReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010r" +
+      "eviewId\"@\n\021GetReviewResponse\022+\n\006review\030\001" +
+      " \001(\0132\023.prwarden.v1.ReviewR\006review\"\203\004\n\023Li" +
+      "stFindingsRequest\022\033\n\treview_id\030\001 \001(\tR\010re" +
+      "viewId\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.ListF" +
+      "indingsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_se" +
+      "verity\030\003 \001(\0162\033.prwarden.v1.Severity.Leve" +
+      "lH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006" +
+      "ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005st" +
+      "ate\030\006 \001(\0162\032.prwarden.v1.Finding.StateH\004R" +
+      "\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize" +
+      "\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001\"" +
+      "@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016" +
+      "\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_m" +
+      "in_severityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_sta" +
+      "teB\014\n\n_page_sizeB\r\n\013_page_token\"p\n\024ListF" +
+      "indingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwa" +
+      "rden.v1.FindingR\010findings\022&\n\017next_page_t" +
+      "oken\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifRe" +
+      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsu" +
+      "ppressed\030\002 \001(\0162\'.prwarden.v1.GetSarifReq" +
+      "uest.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSupp" +
+      "ressed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004" +
+      "omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListReviewsReq" +
+      "uest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_numb" +
+      "er\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162" +
+      "\032.prwarden.v1.Review.StatusH\002R\006status\210\001\001" +
+      "\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npa" +
+      "ge_token\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB" +
+      "\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB\r" +
+      "\n\013_page_token\"r\n\023ListReviewsResponse\0223\n\007" +
+      "reviews\030\001 \003(\0132\031.prwarden.v1.ListedReview" +
+      "R\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnext" +
+      "PageToken\"\312\005\n\014ListedReview\022\033\n\treview_id\030" +
+      "\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prward" +
+      "en.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_n" +
+      "umber\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004rep" +
+      "o\022=\n\014completed_at\030\005 \001(\0132\032.google.protobu" +
+      "f.TimestampR\013completedAt\0226\n\007summary\030\006 \001(" +
+      "\0132\034.prwarden.v1.SeveritySummaryR\007summary" +
+      "\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010" +
+      " \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007" +
+      "baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google." +
+      "protobuf.TimestampR\tcreatedAt\0229\n\nstarted" +
+      "_at\030\013 \001(\0132\032.google.protobuf.TimestampR\ts" +
+      "tartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.Re" +
+      "viewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttru" +
+      "ncated\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.Ve" +
+      "rdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwar" +
+      "den.v1.Priority.LevelH\003R\010priority\210\001\001B\t\n\007" +
+      "_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_pr" +
+      "iority\"2\n\023CancelReviewRequest\022\033\n\treview_" +
+      "id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewRespon" +
+      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
+      "\006review\"1\n\022WatchReviewRequest\022\033\n\treview_" +
+      "id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewRespon" +
+      "se\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006statu" +
+      "s\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006s" +
+      "tatus\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022" +
+      "$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n" +
+      "\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySum" +
+      "maryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden." +
+      "v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(" +
+      "\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(\010H" +
+      "\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_fi" +
+      "les_totalB\024\n\022_scanner_available2\230\005\n\rRevi" +
+      "ewService\022\177\n\014CreateReview\022 .prwarden.v1." +
+      "CreateReviewRequest\032!.prwarden.v1.Create" +
+      "ReviewResponse\"*\262\373\030&\n\004NONE\022\036the review s" +
+      "ays who created it\022J\n\tGetReview\022\035.prward" +
+      "en.v1.GetReviewRequest\032\036.prwarden.v1.Get" +
+      "ReviewResponse\022P\n\013ListReviews\022\037.prwarden" +
+      ".v1.ListReviewsRequest\032 .prwarden.v1.Lis" +
+      "tReviewsResponse\022S\n\014ListFindings\022 .prwar" +
+      "den.v1.ListFindingsRequest\032!.prwarden.v1" +
+      ".ListFindingsResponse\022>\n\010GetSarif\022\034.prwa" +
+      "rden.v1.GetSarifRequest\032\024.google.api.Htt" +
+      "pBody\022\177\n\014CancelReview\022 .prwarden.v1.Canc" +
+      "elReviewRequest\032!.prwarden.v1.CancelRevi" +
+      "ewResponse\"*\262\373\030&\n\004NONE\022\036reviews are work" +
+      ", not settings\022R\n\013WatchReview\022\037.prwarden" +
+      ".v1.WatchReviewRequest\032 .prwarden.v1.Wat" +
+      "chReviewResponse0\001BN\n\016io.prwarden.v1P\001Z:" +
+      "github.com/prwarden/prwarden/gen/go/prwa" +
+      "rden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -336,129 +348,135 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", });
-    internal_static_prwarden_v1_Verdict_descriptor =
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Priority", });
+    internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
+    internal_static_prwarden_v1_Priority_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Priority_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_Verdict_descriptor =
+      getDescriptor().getMessageTypes().get(2);
     internal_static_prwarden_v1_Verdict_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Verdict_descriptor,
         new java.lang.String[] { "Outcome", "Threshold", "NotLookedAt", });
     internal_static_prwarden_v1_Base_descriptor =
-      getDescriptor().getMessageTypes().get(2);
+      getDescriptor().getMessageTypes().get(3);
     internal_static_prwarden_v1_Base_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Base_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_LookedAt_descriptor =
-      getDescriptor().getMessageTypes().get(3);
+      getDescriptor().getMessageTypes().get(4);
     internal_static_prwarden_v1_LookedAt_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_LookedAt_descriptor,
         new java.lang.String[] { "Files", "AddedLines", "Rules", });
     internal_static_prwarden_v1_ReviewError_descriptor =
-      getDescriptor().getMessageTypes().get(4);
+      getDescriptor().getMessageTypes().get(5);
     internal_static_prwarden_v1_ReviewError_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ReviewError_descriptor,
         new java.lang.String[] { "Code", "Message", });
     internal_static_prwarden_v1_Finding_descriptor =
-      getDescriptor().getMessageTypes().get(5);
+      getDescriptor().getMessageTypes().get(6);
     internal_static_prwarden_v1_Finding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Finding_descriptor,
         new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileRaw", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", });
     internal_static_prwarden_v1_Suppression_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(7);
     internal_static_prwarden_v1_Suppression_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Suppression_descriptor,
         new java.lang.String[] { "Reason", "Until", "Line", });
     internal_static_prwarden_v1_Skip_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_prwarden_v1_Skip_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Skip_descriptor,
         new java.lang.String[] { "File", "Line", "RuleId", "Reason", "FileRaw", "Tolerated", "Severity", });
     internal_static_prwarden_v1_CreateReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_prwarden_v1_CreateReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewRequest_descriptor,
-        new java.lang.String[] { "Repo", "PrNumber", "Ruleset", "HeadSha", "BaseSha", "BaseRef", "FailOn", "RequireBase", });
+        new java.lang.String[] { "Repo", "PrNumber", "Ruleset", "HeadSha", "BaseSha", "BaseRef", "FailOn", "RequireBase", "Priority", });
     internal_static_prwarden_v1_CreateReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_CreateReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewResponse_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "EstimatedMs", "ScannerAvailable", });
     internal_static_prwarden_v1_GetReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_GetReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_GetReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_GetReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_ListFindingsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_ListFindingsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Kind", "MinSeverity", "RuleId", "File", "State", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListFindingsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_ListFindingsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "NextPageToken", });
     internal_static_prwarden_v1_GetSarifRequest_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "Verdict", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "Verdict", "Priority", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,

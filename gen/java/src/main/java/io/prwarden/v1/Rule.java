@@ -2170,7 +2170,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, and not one that matches the empty string.
+   * compiled, at most 10,000 ranges of characters in its classes, and not one that
+   * matches the empty string.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -2192,7 +2193,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, and not one that matches the empty string.
+   * compiled, at most 10,000 ranges of characters in its classes, and not one that
+   * matches the empty string.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4033,7 +4035,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, and not one that matches the empty string.
+     * compiled, at most 10,000 ranges of characters in its classes, and not one that
+     * matches the empty string.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4054,7 +4057,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, and not one that matches the empty string.
+     * compiled, at most 10,000 ranges of characters in its classes, and not one that
+     * matches the empty string.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4076,7 +4080,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, and not one that matches the empty string.
+     * compiled, at most 10,000 ranges of characters in its classes, and not one that
+     * matches the empty string.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4094,7 +4099,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, and not one that matches the empty string.
+     * compiled, at most 10,000 ranges of characters in its classes, and not one that
+     * matches the empty string.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4109,7 +4115,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, and not one that matches the empty string.
+     * compiled, at most 10,000 ranges of characters in its classes, and not one that
+     * matches the empty string.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>

@@ -65,7 +65,8 @@ public interface RuleOrBuilder extends
   /**
    * <pre>
    * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, and not one that matches the empty string.
+   * compiled, at most 10,000 ranges of characters in its classes, and not one that
+   * matches the empty string.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -75,7 +76,8 @@ public interface RuleOrBuilder extends
   /**
    * <pre>
    * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, and not one that matches the empty string.
+   * compiled, at most 10,000 ranges of characters in its classes, and not one that
+   * matches the empty string.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
