@@ -55,20 +55,31 @@ func BenchmarkClaim(b *testing.B) {
 	}
 }
 
-// BenchmarkFinish stores results that are compared with the same.
+// BenchmarkFinish stores results that are compared with the same, or with
+// others, of a few hundred rules: then all counts for the numbers of rules.
 func BenchmarkFinish(b *testing.B) {
 	for _, n := range []int{10, review.MaxFindings} {
-		b.Run(fmt.Sprintf("findings=%d", n), func(b *testing.B) {
-			benchEach(b, func(b *testing.B, s *Store) {
-				o := manyFindings(n)
-				for b.Loop() {
-					b.StopTimer()
-					create(b, s, "acme", review.NewID())
-					c := claim(b, s)
-					b.StartTimer()
-					require.NoError(b, s.Finish(b.Context(), c, o))
-				}
+		for _, fresh := range []bool{false, true} {
+			b.Run(fmt.Sprintf("findings=%d/new=%t", n, fresh), func(b *testing.B) {
+				benchEach(b, func(b *testing.B, s *Store) {
+					o := manyFindings(n)
+					for i := range o.Findings {
+						o.Findings[i].RuleID = fmt.Sprintf("custom/r%03d", i%400)
+					}
+					for round := 0; b.Loop(); round++ {
+						b.StopTimer()
+						for i := range o.Findings {
+							if fresh {
+								o.Findings[i].Fingerprint = fmt.Sprintf("%016x%016x", round, i)
+							}
+						}
+						create(b, s, "acme", review.NewID())
+						c := claim(b, s)
+						b.StartTimer()
+						require.NoError(b, s.Finish(b.Context(), c, o))
+					}
+				})
 			})
-		})
+		}
 	}
 }
