@@ -164,11 +164,13 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 			func() float64 { return number(s.listener.Listening()) })
 	}
-	return s.assembleFace(c, rules, client)
+	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, s.organizations, s.store.Now))
 }
 
 // assembleFace makes what callers talk to.
-func (s *Server) assembleFace(c config.Config, rules *rule.Service, client review.Scanner) (err error) {
+func (s *Server) assembleFace(
+	c config.Config, rules *rule.Service, client review.Scanner, trials *review.Trials,
+) (err error) {
 	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
 	admission := rpc.Admission{
 		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit),
@@ -179,7 +181,7 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service, client revie
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
 		Register: func(r grpc.ServiceRegistrar) {
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
-			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
+			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules, trials))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
 			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
 			healthpb.RegisterHealthServer(r, s.ready.health)

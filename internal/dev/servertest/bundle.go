@@ -187,7 +187,7 @@ func Document() []byte {
 
 func (b *Bundle) register(r grpc.ServiceRegistrar) {
 	prwardenv1.RegisterReviewServiceServer(r, b.Handlers)
-	prwardenv1.RegisterRuleServiceServer(r, api.NewRules(b.Rules))
+	prwardenv1.RegisterRuleServiceServer(r, api.NewRules(b.Rules, b.Rules))
 	prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(b.Keys))
 	prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })))
 	healthpb.RegisterHealthServer(r, health.NewServer())

@@ -75,6 +75,8 @@ type Rules struct {
 	rule  rule.Rule
 	Asked []string      // ids and names as they arrived
 	Hold  chan struct{} // when not nil, TestRule waits for it
+
+	TryFunc func(in review.TrialInput) (review.Trial, error)
 }
 
 func (f *Rules) asked(id string) rule.Rule {
@@ -171,6 +173,11 @@ func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
 	}
 
 	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
+}
+
+// Try implements api.Trials.
+func (f *Rules) Try(_ context.Context, _ string, in review.TrialInput) (review.Trial, error) {
+	return f.TryFunc(in)
 }
 
 // Stats is a stats.Store with given numbers.

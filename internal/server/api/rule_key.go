@@ -30,6 +30,9 @@ type Rules struct {
 	prwardenv1.UnimplementedRuleServiceServer
 	service RuleService
 	trials  *overload.Semaphore // of organizations that try patterns
+
+	onReviews Trials
+	running   *overload.Semaphore // of organizations that try rules on pull requests
 }
 
 // maxTrialWait is how long a call waits for others that try patterns.
@@ -38,9 +41,9 @@ const maxTrialWait = time.Second
 // NewRules makes the handlers. A call that tries a pattern may compute for
 // seconds, so no more of them run at once than there are processors, and one
 // organization has half of that.
-func NewRules(service RuleService) *Rules {
+func NewRules(service RuleService, trials Trials) *Rules {
 	n := int64(runtime.GOMAXPROCS(0))
-	return &Rules{service: service, trials: overload.NewSemaphore(overload.Bounds{
+	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: overload.NewSemaphore(overload.Bounds{
 		Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait,
 	})}
 }

@@ -39,6 +39,7 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"POST /v1/rules":                       201,
 		"POST /v1/rules:test":                  200,
 		"PATCH /v1/rules/{id=**}":              200,
+		"POST /v1/rules:try":                   200,
 		"DELETE /v1/rules/{id=**}":             204,
 		"POST /v1/keys":                        201,
 		"GET /v1/keys":                         200,

@@ -25,6 +25,7 @@ const (
 	RuleService_CreateRule_FullMethodName   = "/prwarden.v1.RuleService/CreateRule"
 	RuleService_UpdateRule_FullMethodName   = "/prwarden.v1.RuleService/UpdateRule"
 	RuleService_TestRule_FullMethodName     = "/prwarden.v1.RuleService/TestRule"
+	RuleService_TryRules_FullMethodName     = "/prwarden.v1.RuleService/TryRules"
 	RuleService_DeleteRule_FullMethodName   = "/prwarden.v1.RuleService/DeleteRule"
 )
 
@@ -75,6 +76,15 @@ type RuleServiceClient interface {
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
 	TestRule(ctx context.Context, in *TestRuleRequest, opts ...grpc.CallOption) (*TestRuleResponse, error)
+	// TryRules runs rules over the pull requests of the organization that were
+	// reviewed last, as their reviews saw them, and stores nothing. The rules need
+	// not exist; one that does is replaced by the one of that id. Pull requests
+	// that can't be read any more have an `error`. Scopes: rules:read, and
+	// reviews:read because the answer shows lines of code as findings do.
+	//
+	// Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+	// while the organization has another trial running, or others have too many.
+	TryRules(ctx context.Context, in *TryRulesRequest, opts ...grpc.CallOption) (*TryRulesResponse, error)
 	// DeleteRule deletes a custom rule. Reviews that are already running still
 	// use it. Answered with 204 and no body over REST. Scope: rules:write.
 	//
@@ -152,6 +162,16 @@ func (c *ruleServiceClient) TestRule(ctx context.Context, in *TestRuleRequest, o
 	return out, nil
 }
 
+func (c *ruleServiceClient) TryRules(ctx context.Context, in *TryRulesRequest, opts ...grpc.CallOption) (*TryRulesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TryRulesResponse)
+	err := c.cc.Invoke(ctx, RuleService_TryRules_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) DeleteRule(ctx context.Context, in *DeleteRuleRequest, opts ...grpc.CallOption) (*DeleteRuleResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteRuleResponse)
@@ -209,6 +229,15 @@ type RuleServiceServer interface {
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
 	TestRule(context.Context, *TestRuleRequest) (*TestRuleResponse, error)
+	// TryRules runs rules over the pull requests of the organization that were
+	// reviewed last, as their reviews saw them, and stores nothing. The rules need
+	// not exist; one that does is replaced by the one of that id. Pull requests
+	// that can't be read any more have an `error`. Scopes: rules:read, and
+	// reviews:read because the answer shows lines of code as findings do.
+	//
+	// Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+	// while the organization has another trial running, or others have too many.
+	TryRules(context.Context, *TryRulesRequest) (*TryRulesResponse, error)
 	// DeleteRule deletes a custom rule. Reviews that are already running still
 	// use it. Answered with 204 and no body over REST. Scope: rules:write.
 	//
@@ -243,6 +272,9 @@ func (UnimplementedRuleServiceServer) UpdateRule(context.Context, *UpdateRuleReq
 }
 func (UnimplementedRuleServiceServer) TestRule(context.Context, *TestRuleRequest) (*TestRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method TestRule not implemented")
+}
+func (UnimplementedRuleServiceServer) TryRules(context.Context, *TryRulesRequest) (*TryRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TryRules not implemented")
 }
 func (UnimplementedRuleServiceServer) DeleteRule(context.Context, *DeleteRuleRequest) (*DeleteRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteRule not implemented")
@@ -376,6 +408,24 @@ func _RuleService_TestRule_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_TryRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TryRulesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).TryRules(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_TryRules_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).TryRules(ctx, req.(*TryRulesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RuleService_DeleteRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteRuleRequest)
 	if err := dec(in); err != nil {
@@ -424,6 +474,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "TestRule",
 			Handler:    _RuleService_TestRule_Handler,
+		},
+		{
+			MethodName: "TryRules",
+			Handler:    _RuleService_TryRules_Handler,
 		},
 		{
 			MethodName: "DeleteRule",

@@ -11,6 +11,7 @@ import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
+import prwarden.v1.review_pb2
 import prwarden.v1.severity_pb2
 import sys
 import typing
@@ -650,6 +651,151 @@ class TestRuleResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["hits", b"hits", "matching_cost", b"matching_cost", "truncated", b"truncated"]) -> None: ...
 
 Global___TestRuleResponse: typing_extensions.TypeAlias = TestRuleResponse
+
+@typing.final
+class TryRulesRequest(google.protobuf.message.Message):
+    """Request of TryRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RULES_FIELD_NUMBER: builtins.int
+    LAST_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    last: builtins.int
+    """How many pull requests to try, the last reviewed first: 1 to 50; 20 when not
+    given.
+    """
+    repo: builtins.str
+    """Only pull requests of this repository."""
+    @property
+    def rules(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Rule]:
+        """The rules to try: 1 to 100, each with an id of its own. A rule of a
+        repository is tried in that repository only.
+        """
+
+    def __init__(
+        self,
+        *,
+        rules: collections.abc.Iterable[Global___Rule] | None = ...,
+        last: builtins.int | None = ...,
+        repo: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_last", b"_last", "_repo", b"_repo", "last", b"last", "repo", b"repo"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_last", b"_last", "_repo", b"_repo", "last", b"last", "repo", b"repo", "rules", b"rules"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_last", b"_last"]) -> typing.Literal["last"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+
+Global___TryRulesRequest: typing_extensions.TypeAlias = TryRulesRequest
+
+@typing.final
+class TryRulesResponse(google.protobuf.message.Message):
+    """Response of TryRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class RuleHits(google.protobuf.message.Message):
+        """RuleHits is what a rule found in all pull requests together."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        RULE_ID_FIELD_NUMBER: builtins.int
+        HITS_FIELD_NUMBER: builtins.int
+        PULL_REQUESTS_FIELD_NUMBER: builtins.int
+        MATCHING_COST_FIELD_NUMBER: builtins.int
+        rule_id: builtins.str
+        """The rule, as `<category>/<rule-name>`."""
+        hits: builtins.int
+        """Places where it matched, of at most 1,000 of all rules in a pull request."""
+        pull_requests: builtins.int
+        """Pull requests in which it matched."""
+        @property
+        def matching_cost(self) -> Global___MatchingCost:
+            """What matching the rule costs."""
+
+        def __init__(
+            self,
+            *,
+            rule_id: builtins.str = ...,
+            hits: builtins.int = ...,
+            pull_requests: builtins.int = ...,
+            matching_cost: Global___MatchingCost | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["matching_cost", b"matching_cost"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["hits", b"hits", "matching_cost", b"matching_cost", "pull_requests", b"pull_requests", "rule_id", b"rule_id"]) -> None: ...
+
+    @typing.final
+    class PullRequest(google.protobuf.message.Message):
+        """PullRequest is what the rules found in one pull request."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        REVIEW_ID_FIELD_NUMBER: builtins.int
+        REPO_FIELD_NUMBER: builtins.int
+        PR_NUMBER_FIELD_NUMBER: builtins.int
+        HITS_FIELD_NUMBER: builtins.int
+        FINDINGS_FIELD_NUMBER: builtins.int
+        TRUNCATED_FIELD_NUMBER: builtins.int
+        ERROR_FIELD_NUMBER: builtins.int
+        review_id: builtins.str
+        """The last complete review of the pull request, whose commits were scanned."""
+        repo: builtins.str
+        """Repository as `<owner>/<repository>`."""
+        pr_number: builtins.int
+        """Pull request number."""
+        hits: builtins.int
+        """Places where rules matched, at most 1,000. Those that a comment suppresses
+        don't count.
+        """
+        truncated: builtins.bool
+        """Whether there are more hits than were counted."""
+        @property
+        def findings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.review_pb2.Finding]:
+            """The first of them, at most 10, with secrets masked."""
+
+        @property
+        def error(self) -> prwarden.v1.review_pb2.ReviewError:
+            """Why it could not be scanned; absent when it was."""
+
+        def __init__(
+            self,
+            *,
+            review_id: builtins.str = ...,
+            repo: builtins.str = ...,
+            pr_number: builtins.int = ...,
+            hits: builtins.int = ...,
+            findings: collections.abc.Iterable[prwarden.v1.review_pb2.Finding] | None = ...,
+            truncated: builtins.bool = ...,
+            error: prwarden.v1.review_pb2.ReviewError | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["error", b"error"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["error", b"error", "findings", b"findings", "hits", b"hits", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id", "truncated", b"truncated"]) -> None: ...
+
+    RULES_FIELD_NUMBER: builtins.int
+    PULL_REQUESTS_FIELD_NUMBER: builtins.int
+    UNTRIED_FIELD_NUMBER: builtins.int
+    untried: builtins.int
+    """Pull requests that were not tried because 30 seconds were over."""
+    @property
+    def rules(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___TryRulesResponse.RuleHits]:
+        """The rules, in the order of the request."""
+
+    @property
+    def pull_requests(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___TryRulesResponse.PullRequest]:
+        """The pull requests, the last reviewed first."""
+
+    def __init__(
+        self,
+        *,
+        rules: collections.abc.Iterable[Global___TryRulesResponse.RuleHits] | None = ...,
+        pull_requests: collections.abc.Iterable[Global___TryRulesResponse.PullRequest] | None = ...,
+        untried: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["pull_requests", b"pull_requests", "rules", b"rules", "untried", b"untried"]) -> None: ...
+
+Global___TryRulesResponse: typing_extensions.TypeAlias = TryRulesResponse
 
 @typing.final
 class DeleteRuleRequest(google.protobuf.message.Message):

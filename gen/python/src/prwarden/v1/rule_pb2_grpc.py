@@ -71,6 +71,11 @@ class RuleServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_rule__pb2.TestRuleResponse.FromString,
                 _registered_method=True)
+        self.TryRules = channel.unary_unary(
+                '/prwarden.v1.RuleService/TryRules',
+                request_serializer=prwarden_dot_v1_dot_rule__pb2.TryRulesRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_rule__pb2.TryRulesResponse.FromString,
+                _registered_method=True)
         self.DeleteRule = channel.unary_unary(
                 '/prwarden.v1.RuleService/DeleteRule',
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.DeleteRuleRequest.SerializeToString,
@@ -153,6 +158,20 @@ class RuleServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TryRules(self, request, context):
+        """TryRules runs rules over the pull requests of the organization that were
+        reviewed last, as their reviews saw them, and stores nothing. The rules need
+        not exist; one that does is replaced by the one of that id. Pull requests
+        that can't be read any more have an `error`. Scopes: rules:read, and
+        reviews:read because the answer shows lines of code as findings do.
+
+        Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+        while the organization has another trial running, or others have too many.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteRule(self, request, context):
         """DeleteRule deletes a custom rule. Reviews that are already running still
         use it. Answered with 204 and no body over REST. Scope: rules:write.
@@ -197,6 +216,11 @@ def add_RuleServiceServicer_to_server(servicer, server):
                     servicer.TestRule,
                     request_deserializer=prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_rule__pb2.TestRuleResponse.SerializeToString,
+            ),
+            'TryRules': grpc.unary_unary_rpc_method_handler(
+                    servicer.TryRules,
+                    request_deserializer=prwarden_dot_v1_dot_rule__pb2.TryRulesRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_rule__pb2.TryRulesResponse.SerializeToString,
             ),
             'DeleteRule': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteRule,
@@ -373,6 +397,33 @@ class RuleService(object):
             '/prwarden.v1.RuleService/TestRule',
             prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.SerializeToString,
             prwarden_dot_v1_dot_rule__pb2.TestRuleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TryRules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.RuleService/TryRules',
+            prwarden_dot_v1_dot_rule__pb2.TryRulesRequest.SerializeToString,
+            prwarden_dot_v1_dot_rule__pb2.TryRulesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -89,22 +89,6 @@ _RuleServiceCreateRuleType = typing_extensions.TypeVar(
     ],
 )
 
-_RuleServiceUpdateRuleType = typing_extensions.TypeVar(
-    '_RuleServiceUpdateRuleType',
-    grpc.UnaryUnaryMultiCallable[
-        prwarden.v1.rule_pb2.UpdateRuleRequest,
-        prwarden.v1.rule_pb2.UpdateRuleResponse,
-    ],
-    grpc.aio.UnaryUnaryMultiCallable[
-        prwarden.v1.rule_pb2.UpdateRuleRequest,
-        prwarden.v1.rule_pb2.UpdateRuleResponse,
-    ],
-    default=grpc.UnaryUnaryMultiCallable[
-        prwarden.v1.rule_pb2.UpdateRuleRequest,
-        prwarden.v1.rule_pb2.UpdateRuleResponse,
-    ],
-)
-
 _RuleServiceTestRuleType = typing_extensions.TypeVar(
     '_RuleServiceTestRuleType',
     grpc.UnaryUnaryMultiCallable[
@@ -118,6 +102,22 @@ _RuleServiceTestRuleType = typing_extensions.TypeVar(
     default=grpc.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.TestRuleRequest,
         prwarden.v1.rule_pb2.TestRuleResponse,
+    ],
+)
+
+_RuleServiceTryRulesType = typing_extensions.TypeVar(
+    '_RuleServiceTryRulesType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.TryRulesRequest,
+        prwarden.v1.rule_pb2.TryRulesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.TryRulesRequest,
+        prwarden.v1.rule_pb2.TryRulesResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.TryRulesRequest,
+        prwarden.v1.rule_pb2.TryRulesResponse,
     ],
 )
 
@@ -137,9 +137,9 @@ _RuleServiceDeleteRuleType = typing_extensions.TypeVar(
     ],
 )
 
-class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceUpdateRuleType, _RuleServiceTestRuleType, _RuleServiceDeleteRuleType]):
-    """RuleService lists rulesets and reads, creates, changes, tries and deletes
-    rules of the caller's organization.
+class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceTestRuleType, _RuleServiceTryRulesType, _RuleServiceDeleteRuleType]):
+    """RuleService lists rulesets and reads, creates, tries and deletes rules of
+    the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -166,12 +166,12 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
             prwarden.v1.rule_pb2.CreateRuleResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
-            prwarden.v1.rule_pb2.UpdateRuleRequest,
-            prwarden.v1.rule_pb2.UpdateRuleResponse,
-        ],
-        grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
             prwarden.v1.rule_pb2.TestRuleResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.TryRulesRequest,
+            prwarden.v1.rule_pb2.TryRulesResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.DeleteRuleRequest,
@@ -198,12 +198,12 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
             prwarden.v1.rule_pb2.CreateRuleResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
-            prwarden.v1.rule_pb2.UpdateRuleRequest,
-            prwarden.v1.rule_pb2.UpdateRuleResponse,
-        ],
-        grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
             prwarden.v1.rule_pb2.TestRuleResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.TryRulesRequest,
+            prwarden.v1.rule_pb2.TryRulesResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.DeleteRuleRequest,
@@ -238,24 +238,21 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
     """
 
-    UpdateRule: _RuleServiceUpdateRuleType
-    """UpdateRule changes a custom rule: the fields that the update mask names,
-    or, without one over REST, those that are in the body. A list is replaced as
-    a whole, and a field that is named and not given gets its default. Fields
-    that the server sets, and the id, are left as they are. The new rule applies
-    to reviews that are claimed after the answer. Scope: rules:write.
-
-    Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-    field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-    that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-    ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-    the etag of the request, or meanwhile.
-    """
-
     TestRule: _RuleServiceTestRuleType
     """TestRule runs a pattern over a text without storing anything. The text is
     treated as one file of which every line was added. Scope: rules:read.
     Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+    """
+
+    TryRules: _RuleServiceTryRulesType
+    """TryRules runs rules over the pull requests of the organization that were
+    reviewed last, as their reviews saw them, and stores nothing. The rules need
+    not exist; one that does is replaced by the one of that id. Pull requests
+    that can't be read any more have an `error`. Scopes: rules:read, and
+    reviews:read because the answer shows lines of code as findings do.
+
+    Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+    while the organization has another trial running, or others have too many.
     """
 
     DeleteRule: _RuleServiceDeleteRuleType
@@ -285,12 +282,12 @@ RuleServiceAsyncStub: typing_extensions.TypeAlias = RuleServiceStub[
         prwarden.v1.rule_pb2.CreateRuleResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
-        prwarden.v1.rule_pb2.UpdateRuleRequest,
-        prwarden.v1.rule_pb2.UpdateRuleResponse,
-    ],
-    grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.TestRuleRequest,
         prwarden.v1.rule_pb2.TestRuleResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.TryRulesRequest,
+        prwarden.v1.rule_pb2.TryRulesResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.DeleteRuleRequest,
@@ -299,8 +296,8 @@ RuleServiceAsyncStub: typing_extensions.TypeAlias = RuleServiceStub[
 ]
 
 class RuleServiceServicer(metaclass=abc.ABCMeta):
-    """RuleService lists rulesets and reads, creates, changes, tries and deletes
-    rules of the caller's organization.
+    """RuleService lists rulesets and reads, creates, tries and deletes rules of
+    the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -356,25 +353,6 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         """
 
     @abc.abstractmethod
-    def UpdateRule(
-        self,
-        request: prwarden.v1.rule_pb2.UpdateRuleRequest,
-        context: _ServicerContext,
-    ) -> typing.Union[prwarden.v1.rule_pb2.UpdateRuleResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.UpdateRuleResponse]]:
-        """UpdateRule changes a custom rule: the fields that the update mask names,
-        or, without one over REST, those that are in the body. A list is replaced as
-        a whole, and a field that is named and not given gets its default. Fields
-        that the server sets, and the id, are left as they are. The new rule applies
-        to reviews that are claimed after the answer. Scope: rules:write.
-
-        Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-        field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-        that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-        ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-        the etag of the request, or meanwhile.
-        """
-
-    @abc.abstractmethod
     def TestRule(
         self,
         request: prwarden.v1.rule_pb2.TestRuleRequest,
@@ -383,6 +361,22 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         """TestRule runs a pattern over a text without storing anything. The text is
         treated as one file of which every line was added. Scope: rules:read.
         Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+        """
+
+    @abc.abstractmethod
+    def TryRules(
+        self,
+        request: prwarden.v1.rule_pb2.TryRulesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.rule_pb2.TryRulesResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.TryRulesResponse]]:
+        """TryRules runs rules over the pull requests of the organization that were
+        reviewed last, as their reviews saw them, and stores nothing. The rules need
+        not exist; one that does is replaced by the one of that id. Pull requests
+        that can't be read any more have an `error`. Scopes: rules:read, and
+        reviews:read because the answer shows lines of code as findings do.
+
+        Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+        while the organization has another trial running, or others have too many.
         """
 
     @abc.abstractmethod

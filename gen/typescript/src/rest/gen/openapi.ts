@@ -256,6 +256,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rules:try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try rules
+         * @description Runs rules over the pull requests of the organization that were reviewed last, as their reviews saw them, and stores nothing. The rules need not exist; one that does is replaced by the one of that id. Pull requests that can't be read any more have an `error`. Scopes: rules:read, and reviews:read because the answer shows lines of code as findings do.
+         *
+         *     Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE while the organization has another trial running, or others have too many.
+         */
+        post: operations["tryRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rulesets/{name}/rules": {
         parameters: {
             query?: never;
@@ -1038,6 +1060,70 @@ export interface components {
              * @description Line of the start of the match, from 1.
              */
             line: number;
+        };
+        /** @description Request of TryRules. */
+        TryRulesRequest: {
+            /**
+             * Format: int32
+             * @description How many pull requests to try, the last reviewed first: 1 to 50; 20 when not given.
+             */
+            last?: number;
+            /** @description Only pull requests of this repository. */
+            repo?: string;
+            /** @description The rules to try: 1 to 100, each with an id of its own. A rule of a repository is tried in that repository only. */
+            rules: components["schemas"]["RuleInput"][];
+        };
+        /** @description Response of TryRules. */
+        TryRulesResponse: {
+            /** @description The pull requests, the last reviewed first. */
+            pull_requests: components["schemas"]["TryRulesResponsePullRequest"][];
+            /** @description The rules, in the order of the request. */
+            rules: components["schemas"]["TryRulesResponseRuleHits"][];
+            /**
+             * Format: int32
+             * @description Pull requests that were not tried because 30 seconds were over.
+             */
+            untried: number;
+        };
+        /** @description PullRequest is what the rules found in one pull request. */
+        TryRulesResponsePullRequest: {
+            /** @description Why it could not be scanned; absent when it was. */
+            error?: components["schemas"]["ReviewError"];
+            /** @description The first of them, at most 10, with secrets masked. */
+            findings: components["schemas"]["Finding"][];
+            /**
+             * Format: int32
+             * @description Places where rules matched, at most 1,000. Those that a comment suppresses don't count.
+             */
+            hits: number;
+            /**
+             * Format: int32
+             * @description Pull request number.
+             */
+            pr_number: number;
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+            /** @description The last complete review of the pull request, whose commits were scanned. */
+            review_id: string;
+            /** @description Whether there are more hits than were counted. */
+            truncated: boolean;
+        };
+        /** @description RuleHits is what a rule found in all pull requests together. */
+        TryRulesResponseRuleHits: {
+            /**
+             * Format: int32
+             * @description Places where it matched, of at most 1,000 of all rules in a pull request.
+             */
+            hits: number;
+            /** @description What matching the rule costs. */
+            matching_cost?: components["schemas"]["MatchingCost"];
+            /**
+             * Format: int32
+             * @description Pull requests in which it matched.
+             */
+            pull_requests: number;
+            /** @description The rule, as `<category>/<rule-name>`. */
+            rule_id: string;
         };
         /** @description Verdict says whether a pull request passes. */
         Verdict: {
@@ -2577,6 +2663,82 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TestRuleResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    tryRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "last": 20,
+                 *       "rules": [
+                 *         {
+                 *           "id": "no-print",
+                 *           "message": "Use the logger.",
+                 *           "pattern": "fmt\\.Print(ln|f)?\\(",
+                 *           "severity": "warning",
+                 *           "type": "regex"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TryRulesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pull_requests": [
+                     *         {
+                     *           "findings": [],
+                     *           "hits": 0,
+                     *           "pr_number": 42,
+                     *           "repo": "acme/shop",
+                     *           "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
+                     *           "truncated": false
+                     *         }
+                     *       ],
+                     *       "rules": [
+                     *         {
+                     *           "hits": 0,
+                     *           "matching_cost": {
+                     *             "microseconds_per_mib": 1,
+                     *             "weak": false
+                     *           },
+                     *           "pull_requests": 0,
+                     *           "rule_id": "custom/no-print"
+                     *         }
+                     *       ],
+                     *       "untried": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TryRulesResponse"];
                 };
             };
             400: components["responses"]["InvalidArgument"];

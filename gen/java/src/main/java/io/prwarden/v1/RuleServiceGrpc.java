@@ -4,8 +4,8 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 
 /**
  * <pre>
- * RuleService lists rulesets and reads, creates, changes, tries and deletes
- * rules of the caller's organization.
+ * RuleService lists rulesets and reads, creates, tries and deletes rules of
+ * the caller's organization.
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
  * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -144,37 +144,6 @@ public final class RuleServiceGrpc {
     return getCreateRuleMethod;
   }
 
-  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest,
-      io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod;
-
-  @io.grpc.stub.annotations.RpcMethod(
-      fullMethodName = SERVICE_NAME + '/' + "UpdateRule",
-      requestType = io.prwarden.v1.UpdateRuleRequest.class,
-      responseType = io.prwarden.v1.UpdateRuleResponse.class,
-      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
-  public static io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest,
-      io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod() {
-    io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest, io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod;
-    if ((getUpdateRuleMethod = RuleServiceGrpc.getUpdateRuleMethod) == null) {
-      synchronized (RuleServiceGrpc.class) {
-        if ((getUpdateRuleMethod = RuleServiceGrpc.getUpdateRuleMethod) == null) {
-          RuleServiceGrpc.getUpdateRuleMethod = getUpdateRuleMethod =
-              io.grpc.MethodDescriptor.<io.prwarden.v1.UpdateRuleRequest, io.prwarden.v1.UpdateRuleResponse>newBuilder()
-              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
-              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "UpdateRule"))
-              .setSampledToLocalTracing(true)
-              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
-                  io.prwarden.v1.UpdateRuleRequest.getDefaultInstance()))
-              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
-                  io.prwarden.v1.UpdateRuleResponse.getDefaultInstance()))
-              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("UpdateRule"))
-              .build();
-        }
-      }
-    }
-    return getUpdateRuleMethod;
-  }
-
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest,
       io.prwarden.v1.TestRuleResponse> getTestRuleMethod;
 
@@ -204,6 +173,37 @@ public final class RuleServiceGrpc {
       }
     }
     return getTestRuleMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.TryRulesRequest,
+      io.prwarden.v1.TryRulesResponse> getTryRulesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "TryRules",
+      requestType = io.prwarden.v1.TryRulesRequest.class,
+      responseType = io.prwarden.v1.TryRulesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.TryRulesRequest,
+      io.prwarden.v1.TryRulesResponse> getTryRulesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.TryRulesRequest, io.prwarden.v1.TryRulesResponse> getTryRulesMethod;
+    if ((getTryRulesMethod = RuleServiceGrpc.getTryRulesMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getTryRulesMethod = RuleServiceGrpc.getTryRulesMethod) == null) {
+          RuleServiceGrpc.getTryRulesMethod = getTryRulesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.TryRulesRequest, io.prwarden.v1.TryRulesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "TryRules"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.TryRulesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.TryRulesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("TryRules"))
+              .build();
+        }
+      }
+    }
+    return getTryRulesMethod;
   }
 
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.DeleteRuleRequest,
@@ -298,8 +298,8 @@ public final class RuleServiceGrpc {
 
   /**
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -360,25 +360,6 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
-     * UpdateRule changes a custom rule: the fields that the update mask names,
-     * or, without one over REST, those that are in the body. A list is replaced as
-     * a whole, and a field that is named and not given gets its default. Fields
-     * that the server sets, and the id, are left as they are. The new rule applies
-     * to reviews that are claimed after the answer. Scope: rules:write.
-     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
-     * </pre>
-     */
-    default void updateRule(io.prwarden.v1.UpdateRuleRequest request,
-        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse> responseObserver) {
-      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getUpdateRuleMethod(), responseObserver);
-    }
-
-    /**
-     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -387,6 +368,22 @@ public final class RuleServiceGrpc {
     default void testRule(io.prwarden.v1.TestRuleRequest request,
         io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getTestRuleMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * TryRules runs rules over the pull requests of the organization that were
+     * reviewed last, as their reviews saw them, and stores nothing. The rules need
+     * not exist; one that does is replaced by the one of that id. Pull requests
+     * that can't be read any more have an `error`. Scopes: rules:read, and
+     * reviews:read because the answer shows lines of code as findings do.
+     * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+     * while the organization has another trial running, or others have too many.
+     * </pre>
+     */
+    default void tryRules(io.prwarden.v1.TryRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.TryRulesResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getTryRulesMethod(), responseObserver);
     }
 
     /**
@@ -407,8 +404,8 @@ public final class RuleServiceGrpc {
   /**
    * Base class for the server implementation of the service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -426,8 +423,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do asynchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -503,26 +500,6 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
-     * UpdateRule changes a custom rule: the fields that the update mask names,
-     * or, without one over REST, those that are in the body. A list is replaced as
-     * a whole, and a field that is named and not given gets its default. Fields
-     * that the server sets, and the id, are left as they are. The new rule applies
-     * to reviews that are claimed after the answer. Scope: rules:write.
-     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
-     * </pre>
-     */
-    public void updateRule(io.prwarden.v1.UpdateRuleRequest request,
-        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse> responseObserver) {
-      io.grpc.stub.ClientCalls.asyncUnaryCall(
-          getChannel().newCall(getUpdateRuleMethod(), getCallOptions()), request, responseObserver);
-    }
-
-    /**
-     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -532,6 +509,23 @@ public final class RuleServiceGrpc {
         io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse> responseObserver) {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getTestRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * TryRules runs rules over the pull requests of the organization that were
+     * reviewed last, as their reviews saw them, and stores nothing. The rules need
+     * not exist; one that does is replaced by the one of that id. Pull requests
+     * that can't be read any more have an `error`. Scopes: rules:read, and
+     * reviews:read because the answer shows lines of code as findings do.
+     * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+     * while the organization has another trial running, or others have too many.
+     * </pre>
+     */
+    public void tryRules(io.prwarden.v1.TryRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.TryRulesResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getTryRulesMethod(), getCallOptions()), request, responseObserver);
     }
 
     /**
@@ -553,8 +547,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do synchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -626,25 +620,6 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
-     * UpdateRule changes a custom rule: the fields that the update mask names,
-     * or, without one over REST, those that are in the body. A list is replaced as
-     * a whole, and a field that is named and not given gets its default. Fields
-     * that the server sets, and the id, are left as they are. The new rule applies
-     * to reviews that are claimed after the answer. Scope: rules:write.
-     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
-     * </pre>
-     */
-    public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) throws io.grpc.StatusException {
-      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
-          getChannel(), getUpdateRuleMethod(), getCallOptions(), request);
-    }
-
-    /**
-     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -653,6 +628,22 @@ public final class RuleServiceGrpc {
     public io.prwarden.v1.TestRuleResponse testRule(io.prwarden.v1.TestRuleRequest request) throws io.grpc.StatusException {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getTestRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * TryRules runs rules over the pull requests of the organization that were
+     * reviewed last, as their reviews saw them, and stores nothing. The rules need
+     * not exist; one that does is replaced by the one of that id. Pull requests
+     * that can't be read any more have an `error`. Scopes: rules:read, and
+     * reviews:read because the answer shows lines of code as findings do.
+     * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+     * while the organization has another trial running, or others have too many.
+     * </pre>
+     */
+    public io.prwarden.v1.TryRulesResponse tryRules(io.prwarden.v1.TryRulesRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getTryRulesMethod(), getCallOptions(), request);
     }
 
     /**
@@ -673,8 +664,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do limited synchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -746,25 +737,6 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
-     * UpdateRule changes a custom rule: the fields that the update mask names,
-     * or, without one over REST, those that are in the body. A list is replaced as
-     * a whole, and a field that is named and not given gets its default. Fields
-     * that the server sets, and the id, are left as they are. The new rule applies
-     * to reviews that are claimed after the answer. Scope: rules:write.
-     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
-     * </pre>
-     */
-    public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) {
-      return io.grpc.stub.ClientCalls.blockingUnaryCall(
-          getChannel(), getUpdateRuleMethod(), getCallOptions(), request);
-    }
-
-    /**
-     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -773,6 +745,22 @@ public final class RuleServiceGrpc {
     public io.prwarden.v1.TestRuleResponse testRule(io.prwarden.v1.TestRuleRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getTestRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * TryRules runs rules over the pull requests of the organization that were
+     * reviewed last, as their reviews saw them, and stores nothing. The rules need
+     * not exist; one that does is replaced by the one of that id. Pull requests
+     * that can't be read any more have an `error`. Scopes: rules:read, and
+     * reviews:read because the answer shows lines of code as findings do.
+     * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+     * while the organization has another trial running, or others have too many.
+     * </pre>
+     */
+    public io.prwarden.v1.TryRulesResponse tryRules(io.prwarden.v1.TryRulesRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getTryRulesMethod(), getCallOptions(), request);
     }
 
     /**
@@ -793,8 +781,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do ListenableFuture-style rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, changes, tries and deletes
-   * rules of the caller's organization.
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -870,26 +858,6 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
-     * UpdateRule changes a custom rule: the fields that the update mask names,
-     * or, without one over REST, those that are in the body. A list is replaced as
-     * a whole, and a field that is named and not given gets its default. Fields
-     * that the server sets, and the id, are left as they are. The new rule applies
-     * to reviews that are claimed after the answer. Scope: rules:write.
-     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
-     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
-     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
-     * </pre>
-     */
-    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.UpdateRuleResponse> updateRule(
-        io.prwarden.v1.UpdateRuleRequest request) {
-      return io.grpc.stub.ClientCalls.futureUnaryCall(
-          getChannel().newCall(getUpdateRuleMethod(), getCallOptions()), request);
-    }
-
-    /**
-     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -899,6 +867,23 @@ public final class RuleServiceGrpc {
         io.prwarden.v1.TestRuleRequest request) {
       return io.grpc.stub.ClientCalls.futureUnaryCall(
           getChannel().newCall(getTestRuleMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * TryRules runs rules over the pull requests of the organization that were
+     * reviewed last, as their reviews saw them, and stores nothing. The rules need
+     * not exist; one that does is replaced by the one of that id. Pull requests
+     * that can't be read any more have an `error`. Scopes: rules:read, and
+     * reviews:read because the answer shows lines of code as findings do.
+     * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
+     * while the organization has another trial running, or others have too many.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.TryRulesResponse> tryRules(
+        io.prwarden.v1.TryRulesRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getTryRulesMethod(), getCallOptions()), request);
     }
 
     /**
@@ -921,8 +906,8 @@ public final class RuleServiceGrpc {
   private static final int METHODID_LIST_RULES = 1;
   private static final int METHODID_GET_RULE = 2;
   private static final int METHODID_CREATE_RULE = 3;
-  private static final int METHODID_UPDATE_RULE = 4;
-  private static final int METHODID_TEST_RULE = 5;
+  private static final int METHODID_TEST_RULE = 4;
+  private static final int METHODID_TRY_RULES = 5;
   private static final int METHODID_DELETE_RULE = 6;
 
   private static final class MethodHandlers<Req, Resp> implements
@@ -958,13 +943,13 @@ public final class RuleServiceGrpc {
           serviceImpl.createRule((io.prwarden.v1.CreateRuleRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.CreateRuleResponse>) responseObserver);
           break;
-        case METHODID_UPDATE_RULE:
-          serviceImpl.updateRule((io.prwarden.v1.UpdateRuleRequest) request,
-              (io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse>) responseObserver);
-          break;
         case METHODID_TEST_RULE:
           serviceImpl.testRule((io.prwarden.v1.TestRuleRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse>) responseObserver);
+          break;
+        case METHODID_TRY_RULES:
+          serviceImpl.tryRules((io.prwarden.v1.TryRulesRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.TryRulesResponse>) responseObserver);
           break;
         case METHODID_DELETE_RULE:
           serviceImpl.deleteRule((io.prwarden.v1.DeleteRuleRequest) request,
@@ -1017,19 +1002,19 @@ public final class RuleServiceGrpc {
               io.prwarden.v1.CreateRuleResponse>(
                 service, METHODID_CREATE_RULE)))
         .addMethod(
-          getUpdateRuleMethod(),
-          io.grpc.stub.ServerCalls.asyncUnaryCall(
-            new MethodHandlers<
-              io.prwarden.v1.UpdateRuleRequest,
-              io.prwarden.v1.UpdateRuleResponse>(
-                service, METHODID_UPDATE_RULE)))
-        .addMethod(
           getTestRuleMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
             new MethodHandlers<
               io.prwarden.v1.TestRuleRequest,
               io.prwarden.v1.TestRuleResponse>(
                 service, METHODID_TEST_RULE)))
+        .addMethod(
+          getTryRulesMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.TryRulesRequest,
+              io.prwarden.v1.TryRulesResponse>(
+                service, METHODID_TRY_RULES)))
         .addMethod(
           getDeleteRuleMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1089,8 +1074,8 @@ public final class RuleServiceGrpc {
               .addMethod(getListRulesMethod())
               .addMethod(getGetRuleMethod())
               .addMethod(getCreateRuleMethod())
-              .addMethod(getUpdateRuleMethod())
               .addMethod(getTestRuleMethod())
+              .addMethod(getTryRulesMethod())
               .addMethod(getDeleteRuleMethod())
               .build();
         }
