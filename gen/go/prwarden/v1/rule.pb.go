@@ -12,6 +12,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -249,7 +250,20 @@ type Rule struct {
 	// not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
 	// `shell`, or their aliases; case doesn't matter. A file has the languages that
 	// its name says and those that its first line says.
-	Languages     []string `protobuf:"bytes,15,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages []string `protobuf:"bytes,15,rep,name=languages,proto3" json:"languages,omitempty"`
+	// Whether the rule is matched at all; true when not given. A comment that
+	// suppresses findings may name a rule that is not.
+	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Stands for the content of the rule: equal etags mean equal rules. In a
+	// request to change the rule it says which content the change is of.
+	Etag string `protobuf:"bytes,18,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+	// `cli:root@build`. Absent on rules of the default ruleset and of a rules file.
+	CreatedBy *string `protobuf:"bytes,19,opt,name=created_by,json=createdBy,proto3,oneof" json:"created_by,omitempty"`
+	// When the rule was last changed; absent where created_at is.
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Who last changed the rule; absent where created_by is.
+	UpdatedBy     *string `protobuf:"bytes,21,opt,name=updated_by,json=updatedBy,proto3,oneof" json:"updated_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -387,6 +401,41 @@ func (x *Rule) GetLanguages() []string {
 		return x.Languages
 	}
 	return nil
+}
+
+func (x *Rule) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *Rule) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *Rule) GetCreatedBy() string {
+	if x != nil && x.CreatedBy != nil {
+		return *x.CreatedBy
+	}
+	return ""
+}
+
+func (x *Rule) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
+func (x *Rule) GetUpdatedBy() string {
+	if x != nil && x.UpdatedBy != nil {
+		return *x.UpdatedBy
+	}
+	return ""
 }
 
 // MatchingCost is what a rule is expected to cost a review. It is an estimate
@@ -821,6 +870,119 @@ func (x *CreateRuleResponse) GetRule() *Rule {
 	return nil
 }
 
+// Request of UpdateRule. Over REST the rule is the body.
+type UpdateRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the rule, with its slash plain or as %2F.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The fields as they shall be. With an etag nothing is changed when the rule
+	// has another one. The id may be left out; it can't be changed.
+	Rule *Rule `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Names of the fields to change, such as `severity` or `paths.include`. Over
+	// REST they are separated by commas, and without them all fields of the body
+	// are changed.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRuleRequest) Reset() {
+	*x = UpdateRuleRequest{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRuleRequest) ProtoMessage() {}
+
+func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRuleRequest.ProtoReflect.Descriptor instead.
+func (*UpdateRuleRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *UpdateRuleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *UpdateRuleRequest) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+func (x *UpdateRuleRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+// Response of UpdateRule. Over REST the rule is the body.
+type UpdateRuleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule as it is stored.
+	Rule          *Rule `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRuleResponse) Reset() {
+	*x = UpdateRuleResponse{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRuleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRuleResponse) ProtoMessage() {}
+
+func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRuleResponse.ProtoReflect.Descriptor instead.
+func (*UpdateRuleResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateRuleResponse) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
 // Request of TestRule.
 type TestRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -838,7 +1000,7 @@ type TestRuleRequest struct {
 
 func (x *TestRuleRequest) Reset() {
 	*x = TestRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -850,7 +1012,7 @@ func (x *TestRuleRequest) String() string {
 func (*TestRuleRequest) ProtoMessage() {}
 
 func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -863,7 +1025,7 @@ func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TestRuleRequest) GetType() Rule_Type {
@@ -910,7 +1072,7 @@ type TestRuleResponse struct {
 
 func (x *TestRuleResponse) Reset() {
 	*x = TestRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1084,7 @@ func (x *TestRuleResponse) String() string {
 func (*TestRuleResponse) ProtoMessage() {}
 
 func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1097,7 @@ func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TestRuleResponse) GetHits() []*TestRuleResponse_Hit {
@@ -976,7 +1138,7 @@ type TryRulesRequest struct {
 
 func (x *TryRulesRequest) Reset() {
 	*x = TryRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1150,7 @@ func (x *TryRulesRequest) String() string {
 func (*TryRulesRequest) ProtoMessage() {}
 
 func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1163,7 @@ func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TryRulesRequest) GetRules() []*Rule {
@@ -1040,7 +1202,7 @@ type TryRulesResponse struct {
 
 func (x *TryRulesResponse) Reset() {
 	*x = TryRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1214,7 @@ func (x *TryRulesResponse) String() string {
 func (*TryRulesResponse) ProtoMessage() {}
 
 func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1227,7 @@ func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TryRulesResponse) GetRules() []*TryRulesResponse_RuleHits {
@@ -1100,7 +1262,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1274,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1287,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -1144,7 +1306,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1318,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1331,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
 }
 
 // Paths selects the files that the rule looks at, by doublestar globs
@@ -1187,7 +1349,7 @@ type Rule_Paths struct {
 
 func (x *Rule_Paths) Reset() {
 	*x = Rule_Paths{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1361,7 @@ func (x *Rule_Paths) String() string {
 func (*Rule_Paths) ProtoMessage() {}
 
 func (x *Rule_Paths) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1405,7 @@ type Rule_Cases struct {
 
 func (x *Rule_Cases) Reset() {
 	*x = Rule_Cases{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1417,7 @@ func (x *Rule_Cases) String() string {
 func (*Rule_Cases) ProtoMessage() {}
 
 func (x *Rule_Cases) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1302,7 +1464,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1476,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1489,7 @@ func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse_Hit.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse_Hit) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
 }
 
 func (x *TestRuleResponse_Hit) GetLine() int32 {
@@ -1375,7 +1537,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1549,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1562,7 @@ func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_RuleHits.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_RuleHits) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16, 0}
 }
 
 func (x *TryRulesResponse_RuleHits) GetRuleId() string {
@@ -1455,7 +1617,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +1629,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +1642,7 @@ func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_PullRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_PullRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 1}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16, 1}
 }
 
 func (x *TryRulesResponse_PullRequest) GetReviewId() string {
@@ -1536,7 +1698,7 @@ var File_prwarden_v1_rule_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
-	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
+	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
 	"\aRuleset\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -1547,7 +1709,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x99\f\n" +
+	"\x06_scope\"\xc6\x0f\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
@@ -1570,7 +1732,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x12C\n" +
 	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
 	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x1aa\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x12\x1d\n" +
+	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12\x19\n" +
+	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
+	"\n" +
+	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\x05R\tcreatedBy\x88\x01\x01\x12>\n" +
+	"\n" +
+	"updated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
+	"\n" +
+	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\x06R\tupdatedBy\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -1581,11 +1751,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"\"\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01:\xd2\x03\x92A\xce\x032\xcb\x03{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\x05regex\x10\x01:\x89\x05\x92A\x85\x052\x82\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
-	"\x05_repo\"|\n" +
+	"\x05_repoB\n" +
+	"\n" +
+	"\b_enabledB\r\n" +
+	"\v_created_byB\r\n" +
+	"\v_updated_by\"|\n" +
 	"\fMatchingCost\x120\n" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
@@ -1595,9 +1769,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xea\x03\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xa1\x05\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xa2\x03\x92A\x9e\x032\x9b\x03{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd9\x04\x92A\xd5\x042\xd2\x04{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -1605,6 +1779,13 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x11CreateRuleRequest\x120\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x04rule\";\n" +
 	"\x12CreateRuleResponse\x12%\n" +
+	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xe3\x01\n" +
+	"\x11UpdateRuleRequest\x12_\n" +
+	"\x02id\x18\x01 \x01(\tBO\x92AIJ\x11\"custom/no-print\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x120\n" +
+	"\x04rule\x18\x02 \x01(\v2\x11.prwarden.v1.RuleB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x04rule\x12;\n" +
+	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\";\n" +
+	"\x12UpdateRuleResponse\x12%\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xb2\x02\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
@@ -1648,7 +1829,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05error\x18\a \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error:\xb3\x02\x92A\xaf\x022\xac\x02{\"rules\": [{\"rule_id\": \"custom/no-print\", \"hits\": 0, \"pull_requests\": 0, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}], \"pull_requests\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"repo\": \"acme/shop\", \"pr_number\": 42, \"hits\": 0, \"findings\": [], \"truncated\": false}], \"untried\": 0}\"u\n" +
 	"\x11DeleteRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"\x14\n" +
-	"\x12DeleteRuleResponse2\x93\b\n" +
+	"\x12DeleteRuleResponse2\x9b\t\n" +
 	"\vRuleService\x12f\n" +
 	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
@@ -1660,7 +1841,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x13\x1a\x11.prwarden.v1.RuleJg\n" +
 	"\x03409\x12`\n" +
 	"^The id is taken (reason RULE_EXISTS), or the organization has 5,000 rules (reason RULE_QUOTA).\xb2\xfb\x18\r\n" +
-	"\vrule.create\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12\x7f\n" +
+	"\vrule.create\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12\x85\x01\n" +
+	"\n" +
+	"UpdateRule\x12\x1e.prwarden.v1.UpdateRuleRequest\x1a\x1f.prwarden.v1.UpdateRuleResponse\"6\xb2\xfb\x18\r\n" +
+	"\vrule.update\x82\xd3\xe4\x93\x02\x1f:\x04ruleb\x04rule2\x11/v1/rules/{id=**}\x12\x7f\n" +
 	"\bTestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"6\xb2\xfb\x18\x19\n" +
 	"\x04NONE\x12\x11it stores nothing\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v1/rules:test\x12~\n" +
 	"\bTryRules\x12\x1c.prwarden.v1.TryRulesRequest\x1a\x1d.prwarden.v1.TryRulesResponse\"5\xb2\xfb\x18\x19\n" +
@@ -1685,7 +1869,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                   // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                       // 1: prwarden.v1.Rule.Type
@@ -1700,64 +1884,73 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*GetRuleResponse)(nil),              // 10: prwarden.v1.GetRuleResponse
 	(*CreateRuleRequest)(nil),            // 11: prwarden.v1.CreateRuleRequest
 	(*CreateRuleResponse)(nil),           // 12: prwarden.v1.CreateRuleResponse
-	(*TestRuleRequest)(nil),              // 13: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),             // 14: prwarden.v1.TestRuleResponse
-	(*TryRulesRequest)(nil),              // 15: prwarden.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),             // 16: prwarden.v1.TryRulesResponse
-	(*DeleteRuleRequest)(nil),            // 17: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),           // 18: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),                   // 19: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),                   // 20: prwarden.v1.Rule.Cases
-	(*TestRuleResponse_Hit)(nil),         // 21: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),    // 22: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil), // 23: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                  // 24: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),        // 25: google.protobuf.Timestamp
-	(*Finding)(nil),                      // 26: prwarden.v1.Finding
-	(*ReviewError)(nil),                  // 27: prwarden.v1.ReviewError
+	(*UpdateRuleRequest)(nil),            // 13: prwarden.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),           // 14: prwarden.v1.UpdateRuleResponse
+	(*TestRuleRequest)(nil),              // 15: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),             // 16: prwarden.v1.TestRuleResponse
+	(*TryRulesRequest)(nil),              // 17: prwarden.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),             // 18: prwarden.v1.TryRulesResponse
+	(*DeleteRuleRequest)(nil),            // 19: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),           // 20: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),                   // 21: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),                   // 22: prwarden.v1.Rule.Cases
+	(*TestRuleResponse_Hit)(nil),         // 23: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),    // 24: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil), // 25: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                  // 26: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),        // 27: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),        // 28: google.protobuf.FieldMask
+	(*Finding)(nil),                      // 29: prwarden.v1.Finding
+	(*ReviewError)(nil),                  // 30: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	24, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	26, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	19, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	20, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	25, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	21, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	22, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	27, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	4,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	2,  // 8: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	3,  // 9: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	3,  // 10: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	3,  // 11: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	3,  // 12: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	1,  // 13: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	21, // 14: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	4,  // 15: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	3,  // 16: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	22, // 17: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	23, // 18: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	4,  // 19: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	26, // 20: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	27, // 21: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	5,  // 22: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	7,  // 23: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	9,  // 24: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	11, // 25: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	13, // 26: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	15, // 27: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	17, // 28: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	6,  // 29: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	8,  // 30: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	10, // 31: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	12, // 32: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	14, // 33: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	16, // 34: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	18, // 35: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	29, // [29:36] is the sub-list for method output_type
-	22, // [22:29] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	27, // 8: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	2,  // 9: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	3,  // 10: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	3,  // 11: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	3,  // 12: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	3,  // 13: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	3,  // 14: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	28, // 15: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 16: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	1,  // 17: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	23, // 18: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	4,  // 19: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	3,  // 20: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	24, // 21: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	25, // 22: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	4,  // 23: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	29, // 24: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	30, // 25: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	5,  // 26: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	7,  // 27: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	9,  // 28: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	11, // 29: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	13, // 30: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	15, // 31: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	17, // 32: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	19, // 33: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	6,  // 34: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	8,  // 35: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	10, // 36: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	12, // 37: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	14, // 38: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	16, // 39: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	18, // 40: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	20, // 41: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	34, // [34:42] is the sub-list for method output_type
+	26, // [26:34] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -1771,15 +1964,15 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[11].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,13 +22,14 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 from prwarden.v1 import review_pb2 as prwarden_dot_v1_dot_review__pb2
 from prwarden.v1 import severity_pb2 as prwarden_dot_v1_dot_severity__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16prwarden/v1/rule.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xba\x01\n\x07Ruleset\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nrule_count\x18\x03 \x01(\x05R\truleCount\x12\x35\n\x05scope\x18\x04 \x01(\x0e\x32\x1a.prwarden.v1.Ruleset.ScopeH\x00R\x05scope\x88\x01\x01\"+\n\x05Scope\x12\x0f\n\x0bunspecified\x10\x00\x12\x07\n\x03org\x10\x01\x12\x08\n\x04repo\x10\x02\x42\x08\n\x06_scope\"\x9a\x06\n\x04Rule\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04type\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12\x18\n\x07pattern\x18\x03 \x01(\tR\x07pattern\x12\x18\n\x07message\x18\x04 \x01(\tR\x07message\x12<\n\x08severity\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x01R\x08severity\x88\x01\x01\x12\x35\n\x05scope\x18\x06 \x01(\x0e\x32\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12\x17\n\x04repo\x18\x07 \x01(\tH\x03R\x04repo\x88\x01\x01\x12-\n\x05paths\x18\x08 \x01(\x0b\x32\x17.prwarden.v1.Rule.PathsR\x05paths\x12\x1c\n\tmultiline\x18\t \x01(\x08R\tmultiline\x12\x16\n\x06redact\x18\n \x01(\x08R\x06redact\x12-\n\x05\x63\x61ses\x18\x0b \x01(\x0b\x32\x17.prwarden.v1.Rule.CasesR\x05\x63\x61ses\x12\x1e\n\nreferences\x18\x0c \x03(\tR\nreferences\x12\x39\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12>\n\rmatching_cost\x18\x0e \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x12\x1c\n\tlanguages\x18\x0f \x03(\tR\tlanguages\x1a;\n\x05Paths\x12\x18\n\x07include\x18\x01 \x03(\tR\x07include\x12\x18\n\x07\x65xclude\x18\x02 \x03(\tR\x07\x65xclude\x1a\x38\n\x05\x43\x61ses\x12\x14\n\x05match\x18\x01 \x03(\tR\x05match\x12\x19\n\x08no_match\x18\x02 \x03(\tR\x07noMatch\"\"\n\x04Type\x12\x0f\n\x0bunspecified\x10\x00\x12\t\n\x05regex\x10\x01\x42\x07\n\x05_typeB\x0b\n\t_severityB\x08\n\x06_scopeB\x07\n\x05_repo\"|\n\x0cMatchingCost\x12\x30\n\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n\x04weak\x18\x02 \x01(\x08R\x04weak\x12\x1b\n\x06\x61\x64vice\x18\x03 \x01(\tH\x00R\x06\x61\x64vice\x88\x01\x01\x42\t\n\x07_advice\"\x15\n\x13ListRulesetsRequest\"H\n\x14ListRulesetsResponse\x12\x30\n\x08rulesets\x18\x01 \x03(\x0b\x32\x14.prwarden.v1.RulesetR\x08rulesets\"&\n\x10ListRulesRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\"<\n\x11ListRulesResponse\x12\'\n\x05rules\x18\x01 \x03(\x0b\x32\x11.prwarden.v1.RuleR\x05rules\" \n\x0eGetRuleRequest\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\"8\n\x0fGetRuleResponse\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\":\n\x11\x43reateRuleRequest\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\";\n\x12\x43reateRuleResponse\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\"\x97\x01\n\x0fTestRuleRequest\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12\x18\n\x07pattern\x18\x02 \x01(\tR\x07pattern\x12\x1c\n\tmultiline\x18\x03 \x01(\x08R\tmultiline\x12\x12\n\x04text\x18\x04 \x01(\tR\x04textB\x07\n\x05_type\"\x94\x02\n\x10TestRuleResponse\x12\x35\n\x04hits\x18\x01 \x03(\x0b\x32!.prwarden.v1.TestRuleResponse.HitR\x04hits\x12\x1c\n\ttruncated\x18\x02 \x01(\x08R\ttruncated\x12>\n\rmatching_cost\x18\x03 \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x1ak\n\x03Hit\x12\x12\n\x04line\x18\x01 \x01(\x05R\x04line\x12\x16\n\x06\x63olumn\x18\x02 \x01(\x05R\x06\x63olumn\x12\x19\n\x08\x65nd_line\x18\x03 \x01(\x05R\x07\x65ndLine\x12\x1d\n\nend_column\x18\x04 \x01(\x05R\tendColumn\"~\n\x0fTryRulesRequest\x12\'\n\x05rules\x18\x01 \x03(\x0b\x32\x11.prwarden.v1.RuleR\x05rules\x12\x17\n\x04last\x18\x02 \x01(\x05H\x00R\x04last\x88\x01\x01\x12\x17\n\x04repo\x18\x03 \x01(\tH\x01R\x04repo\x88\x01\x01\x42\x07\n\x05_lastB\x07\n\x05_repo\"\xcb\x04\n\x10TryRulesResponse\x12<\n\x05rules\x18\x01 \x03(\x0b\x32&.prwarden.v1.TryRulesResponse.RuleHitsR\x05rules\x12N\n\rpull_requests\x18\x02 \x03(\x0b\x32).prwarden.v1.TryRulesResponse.PullRequestR\x0cpullRequests\x12\x18\n\x07untried\x18\x03 \x01(\x05R\x07untried\x1a\x9c\x01\n\x08RuleHits\x12\x17\n\x07rule_id\x18\x01 \x01(\tR\x06ruleId\x12\x12\n\x04hits\x18\x02 \x01(\x05R\x04hits\x12#\n\rpull_requests\x18\x03 \x01(\x05R\x0cpullRequests\x12>\n\rmatching_cost\x18\x04 \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x1a\xef\x01\n\x0bPullRequest\x12\x1b\n\treview_id\x18\x01 \x01(\tR\x08reviewId\x12\x12\n\x04repo\x18\x02 \x01(\tR\x04repo\x12\x1b\n\tpr_number\x18\x03 \x01(\x05R\x08prNumber\x12\x12\n\x04hits\x18\x04 \x01(\x05R\x04hits\x12\x30\n\x08\x66indings\x18\x05 \x03(\x0b\x32\x14.prwarden.v1.FindingR\x08\x66indings\x12\x1c\n\ttruncated\x18\x06 \x01(\x08R\ttruncated\x12.\n\x05\x65rror\x18\x07 \x01(\x0b\x32\x18.prwarden.v1.ReviewErrorR\x05\x65rror\"#\n\x11\x44\x65leteRuleRequest\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\"\x14\n\x12\x44\x65leteRuleResponse2\x88\x05\n\x0bRuleService\x12S\n\x0cListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\x12J\n\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\x12\x44\n\x07GetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\x12`\n\nCreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\x11\xb2\xfb\x18\r\n\x0brule.create\x12\x66\n\x08TestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"\x1d\xb2\xfb\x18\x19\n\x04NONE\x12\x11it stores nothing\x12\x66\n\x08TryRules\x12\x1c.prwarden.v1.TryRulesRequest\x1a\x1d.prwarden.v1.TryRulesResponse\"\x1d\xb2\xfb\x18\x19\n\x04NONE\x12\x11it stores nothing\x12`\n\nDeleteRule\x12\x1e.prwarden.v1.DeleteRuleRequest\x1a\x1f.prwarden.v1.DeleteRuleResponse\"\x11\xb2\xfb\x18\r\n\x0brule.deleteBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16prwarden/v1/rule.proto\x12\x0bprwarden.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xba\x01\n\x07Ruleset\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nrule_count\x18\x03 \x01(\x05R\truleCount\x12\x35\n\x05scope\x18\x04 \x01(\x0e\x32\x1a.prwarden.v1.Ruleset.ScopeH\x00R\x05scope\x88\x01\x01\"+\n\x05Scope\x12\x0f\n\x0bunspecified\x10\x00\x12\x07\n\x03org\x10\x01\x12\x08\n\x04repo\x10\x02\x42\x08\n\x06_scope\"\xfa\x07\n\x04Rule\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04type\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12\x18\n\x07pattern\x18\x03 \x01(\tR\x07pattern\x12\x18\n\x07message\x18\x04 \x01(\tR\x07message\x12<\n\x08severity\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x01R\x08severity\x88\x01\x01\x12\x35\n\x05scope\x18\x06 \x01(\x0e\x32\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12\x17\n\x04repo\x18\x07 \x01(\tH\x03R\x04repo\x88\x01\x01\x12-\n\x05paths\x18\x08 \x01(\x0b\x32\x17.prwarden.v1.Rule.PathsR\x05paths\x12\x1c\n\tmultiline\x18\t \x01(\x08R\tmultiline\x12\x16\n\x06redact\x18\n \x01(\x08R\x06redact\x12-\n\x05\x63\x61ses\x18\x0b \x01(\x0b\x32\x17.prwarden.v1.Rule.CasesR\x05\x63\x61ses\x12\x1e\n\nreferences\x18\x0c \x03(\tR\nreferences\x12\x39\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12>\n\rmatching_cost\x18\x0e \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x12\x1c\n\tlanguages\x18\x0f \x03(\tR\tlanguages\x12\x1d\n\x07\x65nabled\x18\x10 \x01(\x08H\x04R\x07\x65nabled\x88\x01\x01\x12\x12\n\x04\x65tag\x18\x12 \x01(\tR\x04\x65tag\x12\"\n\ncreated_by\x18\x13 \x01(\tH\x05R\tcreatedBy\x88\x01\x01\x12\x39\n\nupdated_at\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\"\n\nupdated_by\x18\x15 \x01(\tH\x06R\tupdatedBy\x88\x01\x01\x1a;\n\x05Paths\x12\x18\n\x07include\x18\x01 \x03(\tR\x07include\x12\x18\n\x07\x65xclude\x18\x02 \x03(\tR\x07\x65xclude\x1a\x38\n\x05\x43\x61ses\x12\x14\n\x05match\x18\x01 \x03(\tR\x05match\x12\x19\n\x08no_match\x18\x02 \x03(\tR\x07noMatch\"\"\n\x04Type\x12\x0f\n\x0bunspecified\x10\x00\x12\t\n\x05regex\x10\x01\x42\x07\n\x05_typeB\x0b\n\t_severityB\x08\n\x06_scopeB\x07\n\x05_repoB\n\n\x08_enabledB\r\n\x0b_created_byB\r\n\x0b_updated_by\"|\n\x0cMatchingCost\x12\x30\n\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n\x04weak\x18\x02 \x01(\x08R\x04weak\x12\x1b\n\x06\x61\x64vice\x18\x03 \x01(\tH\x00R\x06\x61\x64vice\x88\x01\x01\x42\t\n\x07_advice\"\x15\n\x13ListRulesetsRequest\"H\n\x14ListRulesetsResponse\x12\x30\n\x08rulesets\x18\x01 \x03(\x0b\x32\x14.prwarden.v1.RulesetR\x08rulesets\"&\n\x10ListRulesRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\"<\n\x11ListRulesResponse\x12\'\n\x05rules\x18\x01 \x03(\x0b\x32\x11.prwarden.v1.RuleR\x05rules\" \n\x0eGetRuleRequest\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\"8\n\x0fGetRuleResponse\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\":\n\x11\x43reateRuleRequest\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\";\n\x12\x43reateRuleResponse\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\"\x87\x01\n\x11UpdateRuleRequest\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12%\n\x04rule\x18\x02 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\x12;\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\";\n\x12UpdateRuleResponse\x12%\n\x04rule\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.RuleR\x04rule\"\x97\x01\n\x0fTestRuleRequest\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12\x18\n\x07pattern\x18\x02 \x01(\tR\x07pattern\x12\x1c\n\tmultiline\x18\x03 \x01(\x08R\tmultiline\x12\x12\n\x04text\x18\x04 \x01(\tR\x04textB\x07\n\x05_type\"\x94\x02\n\x10TestRuleResponse\x12\x35\n\x04hits\x18\x01 \x03(\x0b\x32!.prwarden.v1.TestRuleResponse.HitR\x04hits\x12\x1c\n\ttruncated\x18\x02 \x01(\x08R\ttruncated\x12>\n\rmatching_cost\x18\x03 \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x1ak\n\x03Hit\x12\x12\n\x04line\x18\x01 \x01(\x05R\x04line\x12\x16\n\x06\x63olumn\x18\x02 \x01(\x05R\x06\x63olumn\x12\x19\n\x08\x65nd_line\x18\x03 \x01(\x05R\x07\x65ndLine\x12\x1d\n\nend_column\x18\x04 \x01(\x05R\tendColumn\"~\n\x0fTryRulesRequest\x12\'\n\x05rules\x18\x01 \x03(\x0b\x32\x11.prwarden.v1.RuleR\x05rules\x12\x17\n\x04last\x18\x02 \x01(\x05H\x00R\x04last\x88\x01\x01\x12\x17\n\x04repo\x18\x03 \x01(\tH\x01R\x04repo\x88\x01\x01\x42\x07\n\x05_lastB\x07\n\x05_repo\"\xcb\x04\n\x10TryRulesResponse\x12<\n\x05rules\x18\x01 \x03(\x0b\x32&.prwarden.v1.TryRulesResponse.RuleHitsR\x05rules\x12N\n\rpull_requests\x18\x02 \x03(\x0b\x32).prwarden.v1.TryRulesResponse.PullRequestR\x0cpullRequests\x12\x18\n\x07untried\x18\x03 \x01(\x05R\x07untried\x1a\x9c\x01\n\x08RuleHits\x12\x17\n\x07rule_id\x18\x01 \x01(\tR\x06ruleId\x12\x12\n\x04hits\x18\x02 \x01(\x05R\x04hits\x12#\n\rpull_requests\x18\x03 \x01(\x05R\x0cpullRequests\x12>\n\rmatching_cost\x18\x04 \x01(\x0b\x32\x19.prwarden.v1.MatchingCostR\x0cmatchingCost\x1a\xef\x01\n\x0bPullRequest\x12\x1b\n\treview_id\x18\x01 \x01(\tR\x08reviewId\x12\x12\n\x04repo\x18\x02 \x01(\tR\x04repo\x12\x1b\n\tpr_number\x18\x03 \x01(\x05R\x08prNumber\x12\x12\n\x04hits\x18\x04 \x01(\x05R\x04hits\x12\x30\n\x08\x66indings\x18\x05 \x03(\x0b\x32\x14.prwarden.v1.FindingR\x08\x66indings\x12\x1c\n\ttruncated\x18\x06 \x01(\x08R\ttruncated\x12.\n\x05\x65rror\x18\x07 \x01(\x0b\x32\x18.prwarden.v1.ReviewErrorR\x05\x65rror\"#\n\x11\x44\x65leteRuleRequest\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\"\x14\n\x12\x44\x65leteRuleResponse2\xea\x05\n\x0bRuleService\x12S\n\x0cListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\x12J\n\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\x12\x44\n\x07GetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\x12`\n\nCreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\x11\xb2\xfb\x18\r\n\x0brule.create\x12`\n\nUpdateRule\x12\x1e.prwarden.v1.UpdateRuleRequest\x1a\x1f.prwarden.v1.UpdateRuleResponse\"\x11\xb2\xfb\x18\r\n\x0brule.update\x12\x66\n\x08TestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"\x1d\xb2\xfb\x18\x19\n\x04NONE\x12\x11it stores nothing\x12\x66\n\x08TryRules\x12\x1c.prwarden.v1.TryRulesRequest\x1a\x1d.prwarden.v1.TryRulesResponse\"\x1d\xb2\xfb\x18\x19\n\x04NONE\x12\x11it stores nothing\x12`\n\nDeleteRule\x12\x1e.prwarden.v1.DeleteRuleRequest\x1a\x1f.prwarden.v1.DeleteRuleResponse\"\x11\xb2\xfb\x18\r\n\x0brule.deleteBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,60 +39,66 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\016io.prwarden.v1P\001Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1'
   _globals['_RULESERVICE'].methods_by_name['CreateRule']._loaded_options = None
   _globals['_RULESERVICE'].methods_by_name['CreateRule']._serialized_options = b'\262\373\030\r\n\013rule.create'
+  _globals['_RULESERVICE'].methods_by_name['UpdateRule']._loaded_options = None
+  _globals['_RULESERVICE'].methods_by_name['UpdateRule']._serialized_options = b'\262\373\030\r\n\013rule.update'
   _globals['_RULESERVICE'].methods_by_name['TestRule']._loaded_options = None
   _globals['_RULESERVICE'].methods_by_name['TestRule']._serialized_options = b'\262\373\030\031\n\004NONE\022\021it stores nothing'
   _globals['_RULESERVICE'].methods_by_name['TryRules']._loaded_options = None
   _globals['_RULESERVICE'].methods_by_name['TryRules']._serialized_options = b'\262\373\030\031\n\004NONE\022\021it stores nothing'
   _globals['_RULESERVICE'].methods_by_name['DeleteRule']._loaded_options = None
   _globals['_RULESERVICE'].methods_by_name['DeleteRule']._serialized_options = b'\262\373\030\r\n\013rule.delete'
-  _globals['_RULESET']._serialized_start=152
-  _globals['_RULESET']._serialized_end=338
-  _globals['_RULESET_SCOPE']._serialized_start=285
-  _globals['_RULESET_SCOPE']._serialized_end=328
-  _globals['_RULE']._serialized_start=341
-  _globals['_RULE']._serialized_end=1135
-  _globals['_RULE_PATHS']._serialized_start=941
-  _globals['_RULE_PATHS']._serialized_end=1000
-  _globals['_RULE_CASES']._serialized_start=1002
-  _globals['_RULE_CASES']._serialized_end=1058
-  _globals['_RULE_TYPE']._serialized_start=1060
-  _globals['_RULE_TYPE']._serialized_end=1094
-  _globals['_MATCHINGCOST']._serialized_start=1137
-  _globals['_MATCHINGCOST']._serialized_end=1261
-  _globals['_LISTRULESETSREQUEST']._serialized_start=1263
-  _globals['_LISTRULESETSREQUEST']._serialized_end=1284
-  _globals['_LISTRULESETSRESPONSE']._serialized_start=1286
-  _globals['_LISTRULESETSRESPONSE']._serialized_end=1358
-  _globals['_LISTRULESREQUEST']._serialized_start=1360
-  _globals['_LISTRULESREQUEST']._serialized_end=1398
-  _globals['_LISTRULESRESPONSE']._serialized_start=1400
-  _globals['_LISTRULESRESPONSE']._serialized_end=1460
-  _globals['_GETRULEREQUEST']._serialized_start=1462
-  _globals['_GETRULEREQUEST']._serialized_end=1494
-  _globals['_GETRULERESPONSE']._serialized_start=1496
-  _globals['_GETRULERESPONSE']._serialized_end=1552
-  _globals['_CREATERULEREQUEST']._serialized_start=1554
-  _globals['_CREATERULEREQUEST']._serialized_end=1612
-  _globals['_CREATERULERESPONSE']._serialized_start=1614
-  _globals['_CREATERULERESPONSE']._serialized_end=1673
-  _globals['_TESTRULEREQUEST']._serialized_start=1676
-  _globals['_TESTRULEREQUEST']._serialized_end=1827
-  _globals['_TESTRULERESPONSE']._serialized_start=1830
-  _globals['_TESTRULERESPONSE']._serialized_end=2106
-  _globals['_TESTRULERESPONSE_HIT']._serialized_start=1999
-  _globals['_TESTRULERESPONSE_HIT']._serialized_end=2106
-  _globals['_TRYRULESREQUEST']._serialized_start=2108
-  _globals['_TRYRULESREQUEST']._serialized_end=2234
-  _globals['_TRYRULESRESPONSE']._serialized_start=2237
-  _globals['_TRYRULESRESPONSE']._serialized_end=2824
-  _globals['_TRYRULESRESPONSE_RULEHITS']._serialized_start=2426
-  _globals['_TRYRULESRESPONSE_RULEHITS']._serialized_end=2582
-  _globals['_TRYRULESRESPONSE_PULLREQUEST']._serialized_start=2585
-  _globals['_TRYRULESRESPONSE_PULLREQUEST']._serialized_end=2824
-  _globals['_DELETERULEREQUEST']._serialized_start=2826
-  _globals['_DELETERULEREQUEST']._serialized_end=2861
-  _globals['_DELETERULERESPONSE']._serialized_start=2863
-  _globals['_DELETERULERESPONSE']._serialized_end=2883
-  _globals['_RULESERVICE']._serialized_start=2886
-  _globals['_RULESERVICE']._serialized_end=3534
+  _globals['_RULESET']._serialized_start=186
+  _globals['_RULESET']._serialized_end=372
+  _globals['_RULESET_SCOPE']._serialized_start=319
+  _globals['_RULESET_SCOPE']._serialized_end=362
+  _globals['_RULE']._serialized_start=375
+  _globals['_RULE']._serialized_end=1393
+  _globals['_RULE_PATHS']._serialized_start=1157
+  _globals['_RULE_PATHS']._serialized_end=1216
+  _globals['_RULE_CASES']._serialized_start=1218
+  _globals['_RULE_CASES']._serialized_end=1274
+  _globals['_RULE_TYPE']._serialized_start=1276
+  _globals['_RULE_TYPE']._serialized_end=1310
+  _globals['_MATCHINGCOST']._serialized_start=1395
+  _globals['_MATCHINGCOST']._serialized_end=1519
+  _globals['_LISTRULESETSREQUEST']._serialized_start=1521
+  _globals['_LISTRULESETSREQUEST']._serialized_end=1542
+  _globals['_LISTRULESETSRESPONSE']._serialized_start=1544
+  _globals['_LISTRULESETSRESPONSE']._serialized_end=1616
+  _globals['_LISTRULESREQUEST']._serialized_start=1618
+  _globals['_LISTRULESREQUEST']._serialized_end=1656
+  _globals['_LISTRULESRESPONSE']._serialized_start=1658
+  _globals['_LISTRULESRESPONSE']._serialized_end=1718
+  _globals['_GETRULEREQUEST']._serialized_start=1720
+  _globals['_GETRULEREQUEST']._serialized_end=1752
+  _globals['_GETRULERESPONSE']._serialized_start=1754
+  _globals['_GETRULERESPONSE']._serialized_end=1810
+  _globals['_CREATERULEREQUEST']._serialized_start=1812
+  _globals['_CREATERULEREQUEST']._serialized_end=1870
+  _globals['_CREATERULERESPONSE']._serialized_start=1872
+  _globals['_CREATERULERESPONSE']._serialized_end=1931
+  _globals['_UPDATERULEREQUEST']._serialized_start=1934
+  _globals['_UPDATERULEREQUEST']._serialized_end=2069
+  _globals['_UPDATERULERESPONSE']._serialized_start=2071
+  _globals['_UPDATERULERESPONSE']._serialized_end=2130
+  _globals['_TESTRULEREQUEST']._serialized_start=2133
+  _globals['_TESTRULEREQUEST']._serialized_end=2284
+  _globals['_TESTRULERESPONSE']._serialized_start=2287
+  _globals['_TESTRULERESPONSE']._serialized_end=2563
+  _globals['_TESTRULERESPONSE_HIT']._serialized_start=2456
+  _globals['_TESTRULERESPONSE_HIT']._serialized_end=2563
+  _globals['_TRYRULESREQUEST']._serialized_start=2565
+  _globals['_TRYRULESREQUEST']._serialized_end=2691
+  _globals['_TRYRULESRESPONSE']._serialized_start=2694
+  _globals['_TRYRULESRESPONSE']._serialized_end=3281
+  _globals['_TRYRULESRESPONSE_RULEHITS']._serialized_start=2883
+  _globals['_TRYRULESRESPONSE_RULEHITS']._serialized_end=3039
+  _globals['_TRYRULESRESPONSE_PULLREQUEST']._serialized_start=3042
+  _globals['_TRYRULESRESPONSE_PULLREQUEST']._serialized_end=3281
+  _globals['_DELETERULEREQUEST']._serialized_start=3283
+  _globals['_DELETERULEREQUEST']._serialized_end=3318
+  _globals['_DELETERULERESPONSE']._serialized_start=3320
+  _globals['_DELETERULERESPONSE']._serialized_end=3340
+  _globals['_RULESERVICE']._serialized_start=3343
+  _globals['_RULESERVICE']._serialized_end=4089
 # @@protoc_insertion_point(module_scope)

@@ -89,6 +89,22 @@ _RuleServiceCreateRuleType = typing_extensions.TypeVar(
     ],
 )
 
+_RuleServiceUpdateRuleType = typing_extensions.TypeVar(
+    '_RuleServiceUpdateRuleType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.UpdateRuleRequest,
+        prwarden.v1.rule_pb2.UpdateRuleResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.UpdateRuleRequest,
+        prwarden.v1.rule_pb2.UpdateRuleResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.UpdateRuleRequest,
+        prwarden.v1.rule_pb2.UpdateRuleResponse,
+    ],
+)
+
 _RuleServiceTestRuleType = typing_extensions.TypeVar(
     '_RuleServiceTestRuleType',
     grpc.UnaryUnaryMultiCallable[
@@ -137,9 +153,9 @@ _RuleServiceDeleteRuleType = typing_extensions.TypeVar(
     ],
 )
 
-class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceTestRuleType, _RuleServiceTryRulesType, _RuleServiceDeleteRuleType]):
-    """RuleService lists rulesets and reads, creates, tries and deletes rules of
-    the caller's organization.
+class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceUpdateRuleType, _RuleServiceTestRuleType, _RuleServiceTryRulesType, _RuleServiceDeleteRuleType]):
+    """RuleService lists rulesets and reads, creates, changes, tries and deletes
+    rules of the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -164,6 +180,10 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.CreateRuleRequest,
             prwarden.v1.rule_pb2.CreateRuleResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.UpdateRuleRequest,
+            prwarden.v1.rule_pb2.UpdateRuleResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
@@ -196,6 +216,10 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.CreateRuleRequest,
             prwarden.v1.rule_pb2.CreateRuleResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.UpdateRuleRequest,
+            prwarden.v1.rule_pb2.UpdateRuleResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
@@ -236,6 +260,20 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     repository that the organization may not scan; ALREADY_EXISTS
     (RULE_EXISTS) when the id is taken, by a default rule too;
     FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+    """
+
+    UpdateRule: _RuleServiceUpdateRuleType
+    """UpdateRule changes a custom rule: the fields that the update mask names,
+    or, without one over REST, those that are in the body. A list is replaced as
+    a whole, and a field that is named and not given gets its default. Fields
+    that the server sets, and the id, are left as they are. The new rule applies
+    to reviews that are claimed after the answer. Scope: rules:write.
+
+    Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+    field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+    that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+    ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+    the etag of the request, or meanwhile.
     """
 
     TestRule: _RuleServiceTestRuleType
@@ -282,6 +320,10 @@ RuleServiceAsyncStub: typing_extensions.TypeAlias = RuleServiceStub[
         prwarden.v1.rule_pb2.CreateRuleResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.UpdateRuleRequest,
+        prwarden.v1.rule_pb2.UpdateRuleResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.TestRuleRequest,
         prwarden.v1.rule_pb2.TestRuleResponse,
     ],
@@ -296,8 +338,8 @@ RuleServiceAsyncStub: typing_extensions.TypeAlias = RuleServiceStub[
 ]
 
 class RuleServiceServicer(metaclass=abc.ABCMeta):
-    """RuleService lists rulesets and reads, creates, tries and deletes rules of
-    the caller's organization.
+    """RuleService lists rulesets and reads, creates, changes, tries and deletes
+    rules of the caller's organization.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -350,6 +392,25 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         repository that the organization may not scan; ALREADY_EXISTS
         (RULE_EXISTS) when the id is taken, by a default rule too;
         FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+        """
+
+    @abc.abstractmethod
+    def UpdateRule(
+        self,
+        request: prwarden.v1.rule_pb2.UpdateRuleRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.rule_pb2.UpdateRuleResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.UpdateRuleResponse]]:
+        """UpdateRule changes a custom rule: the fields that the update mask names,
+        or, without one over REST, those that are in the body. A list is replaced as
+        a whole, and a field that is named and not given gets its default. Fields
+        that the server sets, and the id, are left as they are. The new rule applies
+        to reviews that are claimed after the answer. Scope: rules:write.
+
+        Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+        field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+        that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+        ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+        the etag of the request, or meanwhile.
         """
 
     @abc.abstractmethod

@@ -4,8 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_prwarden_v1_audit } from "./audit_pb.js";
 import type { Finding, ReviewError } from "./review_pb.js";
 import { file_prwarden_v1_review } from "./review_pb.js";
@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/rule.proto.
  */
 export const file_prwarden_v1_rule: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIvQECgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRopCgVQYXRocxIPCgdpbmNsdWRlGAEgAygJEg8KB2V4Y2x1ZGUYAiADKAkaKAoFQ2FzZXMSDQoFbWF0Y2gYASADKAkSEAoIbm9fbWF0Y2gYAiADKAkiIgoEVHlwZRIPCgt1bnNwZWNpZmllZBAAEgkKBXJlZ2V4EAFCBwoFX3R5cGVCCwoJX3NldmVyaXR5QggKBl9zY29wZUIHCgVfcmVwbyJaCgxNYXRjaGluZ0Nvc3QSHAoUbWljcm9zZWNvbmRzX3Blcl9taWIYASABKAUSDAoEd2VhaxgCIAEoCBITCgZhZHZpY2UYAyABKAlIAIgBAUIJCgdfYWR2aWNlIhUKE0xpc3RSdWxlc2V0c1JlcXVlc3QiPgoUTGlzdFJ1bGVzZXRzUmVzcG9uc2USJgoIcnVsZXNldHMYASADKAsyFC5wcndhcmRlbi52MS5SdWxlc2V0IiAKEExpc3RSdWxlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCSI1ChFMaXN0UnVsZXNSZXNwb25zZRIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUiHAoOR2V0UnVsZVJlcXVlc3QSCgoCaWQYASABKAkiMgoPR2V0UnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjQKEUNyZWF0ZVJ1bGVSZXF1ZXN0Eh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjUKEkNyZWF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSJ3Cg9UZXN0UnVsZVJlcXVlc3QSKQoEdHlwZRgBIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuVHlwZUgAiAEBEg8KB3BhdHRlcm4YAiABKAkSEQoJbXVsdGlsaW5lGAMgASgIEgwKBHRleHQYBCABKAlCBwoFX3R5cGUi0wEKEFRlc3RSdWxlUmVzcG9uc2USLwoEaGl0cxgBIAMoCzIhLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UuSGl0EhEKCXRydW5jYXRlZBgCIAEoCBIwCg1tYXRjaGluZ19jb3N0GAMgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GkkKA0hpdBIMCgRsaW5lGAEgASgFEg4KBmNvbHVtbhgCIAEoBRIQCghlbmRfbGluZRgDIAEoBRISCgplbmRfY29sdW1uGAQgASgFImsKD1RyeVJ1bGVzUmVxdWVzdBIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSEQoEbGFzdBgCIAEoBUgAiAEBEhEKBHJlcG8YAyABKAlIAYgBAUIHCgVfbGFzdEIHCgVfcmVwbyLGAwoQVHJ5UnVsZXNSZXNwb25zZRI1CgVydWxlcxgBIAMoCzImLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUnVsZUhpdHMSQAoNcHVsbF9yZXF1ZXN0cxgCIAMoCzIpLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUHVsbFJlcXVlc3QSDwoHdW50cmllZBgDIAEoBRpyCghSdWxlSGl0cxIPCgdydWxlX2lkGAEgASgJEgwKBGhpdHMYAiABKAUSFQoNcHVsbF9yZXF1ZXN0cxgDIAEoBRIwCg1tYXRjaGluZ19jb3N0GAQgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GrMBCgtQdWxsUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSDAoEcmVwbxgCIAEoCRIRCglwcl9udW1iZXIYAyABKAUSDAoEaGl0cxgEIAEoBRImCghmaW5kaW5ncxgFIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEQoJdHJ1bmNhdGVkGAYgASgIEicKBWVycm9yGAcgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3IiHwoRRGVsZXRlUnVsZVJlcXVlc3QSCgoCaWQYASABKAkiFAoSRGVsZXRlUnVsZVJlc3BvbnNlMogFCgtSdWxlU2VydmljZRJTCgxMaXN0UnVsZXNldHMSIC5wcndhcmRlbi52MS5MaXN0UnVsZXNldHNSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVzcG9uc2USSgoJTGlzdFJ1bGVzEh0ucHJ3YXJkZW4udjEuTGlzdFJ1bGVzUmVxdWVzdBoeLnByd2FyZGVuLnYxLkxpc3RSdWxlc1Jlc3BvbnNlEkQKB0dldFJ1bGUSGy5wcndhcmRlbi52MS5HZXRSdWxlUmVxdWVzdBocLnByd2FyZGVuLnYxLkdldFJ1bGVSZXNwb25zZRJgCgpDcmVhdGVSdWxlEh4ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5DcmVhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuY3JlYXRlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIqQGCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAWIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgGiAEBGikKBVBhdGhzEg8KB2luY2x1ZGUYASADKAkSDwoHZXhjbHVkZRgCIAMoCRooCgVDYXNlcxINCgVtYXRjaBgBIAMoCRIQCghub19tYXRjaBgCIAMoCSIiCgRUeXBlEg8KC3Vuc3BlY2lmaWVkEAASCQoFcmVnZXgQAUIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgoKCF9lbmFibGVkQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5IloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiFQoTTGlzdFJ1bGVzZXRzUmVxdWVzdCI+ChRMaXN0UnVsZXNldHNSZXNwb25zZRImCghydWxlc2V0cxgBIAMoCzIULnByd2FyZGVuLnYxLlJ1bGVzZXQiIAoQTGlzdFJ1bGVzUmVxdWVzdBIMCgRuYW1lGAEgASgJIjUKEUxpc3RSdWxlc1Jlc3BvbnNlEiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZSIcCg5HZXRSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIyCg9HZXRSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNAoRQ3JlYXRlUnVsZVJlcXVlc3QSHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNQoSQ3JlYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInEKEVVwZGF0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJEh8KBHJ1bGUYAiABKAsyES5wcndhcmRlbi52MS5SdWxlEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI1ChJVcGRhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUidwoPVGVzdFJ1bGVSZXF1ZXN0EikKBHR5cGUYASABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAIgASgJEhEKCW11bHRpbGluZRgDIAEoCBIMCgR0ZXh0GAQgASgJQgcKBV90eXBlItMBChBUZXN0UnVsZVJlc3BvbnNlEi8KBGhpdHMYASADKAsyIS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlLkhpdBIRCgl0cnVuY2F0ZWQYAiABKAgSMAoNbWF0Y2hpbmdfY29zdBgDIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBpJCgNIaXQSDAoEbGluZRgBIAEoBRIOCgZjb2x1bW4YAiABKAUSEAoIZW5kX2xpbmUYAyABKAUSEgoKZW5kX2NvbHVtbhgEIAEoBSJrCg9UcnlSdWxlc1JlcXVlc3QSIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlEhEKBGxhc3QYAiABKAVIAIgBARIRCgRyZXBvGAMgASgJSAGIAQFCBwoFX2xhc3RCBwoFX3JlcG8ixgMKEFRyeVJ1bGVzUmVzcG9uc2USNQoFcnVsZXMYASADKAsyJi5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlJ1bGVIaXRzEkAKDXB1bGxfcmVxdWVzdHMYAiADKAsyKS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlB1bGxSZXF1ZXN0Eg8KB3VudHJpZWQYAyABKAUacgoIUnVsZUhpdHMSDwoHcnVsZV9pZBgBIAEoCRIMCgRoaXRzGAIgASgFEhUKDXB1bGxfcmVxdWVzdHMYAyABKAUSMAoNbWF0Y2hpbmdfY29zdBgEIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBqzAQoLUHVsbFJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEgwKBHJlcG8YAiABKAkSEQoJcHJfbnVtYmVyGAMgASgFEgwKBGhpdHMYBCABKAUSJgoIZmluZGluZ3MYBSADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhEKCXRydW5jYXRlZBgGIAEoCBInCgVlcnJvchgHIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yIh8KEURlbGV0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVJ1bGVSZXNwb25zZTLqBQoLUnVsZVNlcnZpY2USUwoMTGlzdFJ1bGVzZXRzEiAucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1Jlc3BvbnNlEkoKCUxpc3RSdWxlcxIdLnByd2FyZGVuLnYxLkxpc3RSdWxlc1JlcXVlc3QaHi5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXNwb25zZRJECgdHZXRSdWxlEhsucHJ3YXJkZW4udjEuR2V0UnVsZVJlcXVlc3QaHC5wcndhcmRlbi52MS5HZXRSdWxlUmVzcG9uc2USYAoKQ3JlYXRlUnVsZRIeLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmNyZWF0ZRJgCgpVcGRhdGVSdWxlEh4ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUudXBkYXRlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Ruleset is a named group of rules.
@@ -221,6 +221,44 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
    * @generated from field: repeated string languages = 15;
    */
   languages: string[];
+
+  /**
+   * Whether the rule is matched at all; true when not given. A comment that
+   * suppresses findings may name a rule that is not.
+   *
+   * @generated from field: optional bool enabled = 16;
+   */
+  enabled?: boolean | undefined;
+
+  /**
+   * Stands for the content of the rule: equal etags mean equal rules. In a
+   * request to change the rule it says which content the change is of.
+   *
+   * @generated from field: string etag = 18;
+   */
+  etag: string;
+
+  /**
+   * Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or
+   * `cli:root@build`. Absent on rules of the default ruleset and of a rules file.
+   *
+   * @generated from field: optional string created_by = 19;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * When the rule was last changed; absent where created_at is.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 20;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * Who last changed the rule; absent where created_by is.
+   *
+   * @generated from field: optional string updated_by = 21;
+   */
+  updatedBy?: string | undefined;
 };
 
 /**
@@ -524,6 +562,65 @@ export const CreateRuleResponseSchema: GenMessage<CreateRuleResponse> = /*@__PUR
   messageDesc(file_prwarden_v1_rule, 10);
 
 /**
+ * Request of UpdateRule. Over REST the rule is the body.
+ *
+ * @generated from message prwarden.v1.UpdateRuleRequest
+ */
+export type UpdateRuleRequest = Message<"prwarden.v1.UpdateRuleRequest"> & {
+  /**
+   * Identifier of the rule, with its slash plain or as %2F.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The fields as they shall be. With an etag nothing is changed when the rule
+   * has another one. The id may be left out; it can't be changed.
+   *
+   * @generated from field: prwarden.v1.Rule rule = 2;
+   */
+  rule?: Rule | undefined;
+
+  /**
+   * Names of the fields to change, such as `severity` or `paths.include`. Over
+   * REST they are separated by commas, and without them all fields of the body
+   * are changed.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 3;
+   */
+  updateMask?: FieldMask | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.UpdateRuleRequest.
+ * Use `create(UpdateRuleRequestSchema)` to create a new message.
+ */
+export const UpdateRuleRequestSchema: GenMessage<UpdateRuleRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 11);
+
+/**
+ * Response of UpdateRule. Over REST the rule is the body.
+ *
+ * @generated from message prwarden.v1.UpdateRuleResponse
+ */
+export type UpdateRuleResponse = Message<"prwarden.v1.UpdateRuleResponse"> & {
+  /**
+   * The rule as it is stored.
+   *
+   * @generated from field: prwarden.v1.Rule rule = 1;
+   */
+  rule?: Rule | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.UpdateRuleResponse.
+ * Use `create(UpdateRuleResponseSchema)` to create a new message.
+ */
+export const UpdateRuleResponseSchema: GenMessage<UpdateRuleResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 12);
+
+/**
  * Request of TestRule.
  *
  * @generated from message prwarden.v1.TestRuleRequest
@@ -563,7 +660,7 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
  * Use `create(TestRuleRequestSchema)` to create a new message.
  */
 export const TestRuleRequestSchema: GenMessage<TestRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 11);
+  messageDesc(file_prwarden_v1_rule, 13);
 
 /**
  * Response of TestRule.
@@ -599,7 +696,7 @@ export type TestRuleResponse = Message<"prwarden.v1.TestRuleResponse"> & {
  * Use `create(TestRuleResponseSchema)` to create a new message.
  */
 export const TestRuleResponseSchema: GenMessage<TestRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 12);
+  messageDesc(file_prwarden_v1_rule, 14);
 
 /**
  * Hit is one place where the pattern matched.
@@ -641,7 +738,7 @@ export type TestRuleResponse_Hit = Message<"prwarden.v1.TestRuleResponse.Hit"> &
  * Use `create(TestRuleResponse_HitSchema)` to create a new message.
  */
 export const TestRuleResponse_HitSchema: GenMessage<TestRuleResponse_Hit> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 12, 0);
+  messageDesc(file_prwarden_v1_rule, 14, 0);
 
 /**
  * Request of TryRules.
@@ -678,7 +775,7 @@ export type TryRulesRequest = Message<"prwarden.v1.TryRulesRequest"> & {
  * Use `create(TryRulesRequestSchema)` to create a new message.
  */
 export const TryRulesRequestSchema: GenMessage<TryRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 13);
+  messageDesc(file_prwarden_v1_rule, 15);
 
 /**
  * Response of TryRules.
@@ -713,7 +810,7 @@ export type TryRulesResponse = Message<"prwarden.v1.TryRulesResponse"> & {
  * Use `create(TryRulesResponseSchema)` to create a new message.
  */
 export const TryRulesResponseSchema: GenMessage<TryRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14);
+  messageDesc(file_prwarden_v1_rule, 16);
 
 /**
  * RuleHits is what a rule found in all pull requests together.
@@ -755,7 +852,7 @@ export type TryRulesResponse_RuleHits = Message<"prwarden.v1.TryRulesResponse.Ru
  * Use `create(TryRulesResponse_RuleHitsSchema)` to create a new message.
  */
 export const TryRulesResponse_RuleHitsSchema: GenMessage<TryRulesResponse_RuleHits> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14, 0);
+  messageDesc(file_prwarden_v1_rule, 16, 0);
 
 /**
  * PullRequest is what the rules found in one pull request.
@@ -819,7 +916,7 @@ export type TryRulesResponse_PullRequest = Message<"prwarden.v1.TryRulesResponse
  * Use `create(TryRulesResponse_PullRequestSchema)` to create a new message.
  */
 export const TryRulesResponse_PullRequestSchema: GenMessage<TryRulesResponse_PullRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14, 1);
+  messageDesc(file_prwarden_v1_rule, 16, 1);
 
 /**
  * Request of DeleteRule.
@@ -840,7 +937,7 @@ export type DeleteRuleRequest = Message<"prwarden.v1.DeleteRuleRequest"> & {
  * Use `create(DeleteRuleRequestSchema)` to create a new message.
  */
 export const DeleteRuleRequestSchema: GenMessage<DeleteRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 15);
+  messageDesc(file_prwarden_v1_rule, 17);
 
 /**
  * Response of DeleteRule. Over REST the answer is 204 without a body.
@@ -855,11 +952,11 @@ export type DeleteRuleResponse = Message<"prwarden.v1.DeleteRuleResponse"> & {
  * Use `create(DeleteRuleResponseSchema)` to create a new message.
  */
 export const DeleteRuleResponseSchema: GenMessage<DeleteRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 16);
+  messageDesc(file_prwarden_v1_rule, 18);
 
 /**
- * RuleService lists rulesets and reads, creates, tries and deletes rules of
- * the caller's organization.
+ * RuleService lists rulesets and reads, creates, changes, tries and deletes
+ * rules of the caller's organization.
  *
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
@@ -919,6 +1016,26 @@ export const RuleService: GenService<{
     methodKind: "unary";
     input: typeof CreateRuleRequestSchema;
     output: typeof CreateRuleResponseSchema;
+  },
+  /**
+   * UpdateRule changes a custom rule: the fields that the update mask names,
+   * or, without one over REST, those that are in the body. A list is replaced as
+   * a whole, and a field that is named and not given gets its default. Fields
+   * that the server sets, and the id, are left as they are. The new rule applies
+   * to reviews that are claimed after the answer. Scope: rules:write.
+   *
+   * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+   * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+   * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+   * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+   * the etag of the request, or meanwhile.
+   *
+   * @generated from rpc prwarden.v1.RuleService.UpdateRule
+   */
+  updateRule: {
+    methodKind: "unary";
+    input: typeof UpdateRuleRequestSchema;
+    output: typeof UpdateRuleResponseSchema;
   },
   /**
    * TestRule runs a pattern over a text without storing anything. The text is

@@ -92,6 +92,16 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_CreateRuleResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_UpdateRuleRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_UpdateRuleRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_UpdateRuleResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_UpdateRuleResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_TestRuleRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -145,101 +155,116 @@ public final class RuleOuterClass {
       descriptor;
   static {
     java.lang.String[] descriptorData = {
-      "\n\026prwarden/v1/rule.proto\022\013prwarden.v1\032\037g" +
-      "oogle/protobuf/timestamp.proto\032\027prwarden" +
-      "/v1/audit.proto\032\030prwarden/v1/review.prot" +
-      "o\032\032prwarden/v1/severity.proto\"\272\001\n\007Rulese" +
-      "t\022\016\n\002id\030\001 \001(\tR\002id\022\022\n\004name\030\002 \001(\tR\004name\022\035\n" +
-      "\nrule_count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 " +
-      "\001(\0162\032.prwarden.v1.Ruleset.ScopeH\000R\005scope" +
-      "\210\001\001\"+\n\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010" +
-      "\n\004repo\020\002B\010\n\006_scope\"\232\006\n\004Rule\022\016\n\002id\030\001 \001(\tR" +
-      "\002id\022/\n\004type\030\002 \001(\0162\026.prwarden.v1.Rule.Typ" +
-      "eH\000R\004type\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030" +
-      "\n\007message\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001" +
-      "(\0162\033.prwarden.v1.Severity.LevelH\001R\010sever" +
-      "ity\210\001\001\0225\n\005scope\030\006 \001(\0162\032.prwarden.v1.Rule" +
-      "set.ScopeH\002R\005scope\210\001\001\022\027\n\004repo\030\007 \001(\tH\003R\004r" +
-      "epo\210\001\001\022-\n\005paths\030\010 \001(\0132\027.prwarden.v1.Rule" +
-      ".PathsR\005paths\022\034\n\tmultiline\030\t \001(\010R\tmultil" +
-      "ine\022\026\n\006redact\030\n \001(\010R\006redact\022-\n\005cases\030\013 \001" +
-      "(\0132\027.prwarden.v1.Rule.CasesR\005cases\022\036\n\nre" +
-      "ferences\030\014 \003(\tR\nreferences\0229\n\ncreated_at" +
-      "\030\r \001(\0132\032.google.protobuf.TimestampR\tcrea" +
-      "tedAt\022>\n\rmatching_cost\030\016 \001(\0132\031.prwarden." +
-      "v1.MatchingCostR\014matchingCost\022\034\n\tlanguag" +
-      "es\030\017 \003(\tR\tlanguages\032;\n\005Paths\022\030\n\007include\030" +
-      "\001 \003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclude" +
-      "\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_ma" +
-      "tch\030\002 \003(\tR\007noMatch\"\"\n\004Type\022\017\n\013unspecifie" +
-      "d\020\000\022\t\n\005regex\020\001B\007\n\005_typeB\013\n\t_severityB\010\n\006" +
-      "_scopeB\007\n\005_repo\"|\n\014MatchingCost\0220\n\024micro" +
-      "seconds_per_mib\030\001 \001(\005R\022microsecondsPerMi" +
-      "b\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R" +
-      "\006advice\210\001\001B\t\n\007_advice\"\025\n\023ListRulesetsReq" +
-      "uest\"H\n\024ListRulesetsResponse\0220\n\010rulesets" +
-      "\030\001 \003(\0132\024.prwarden.v1.RulesetR\010rulesets\"&" +
-      "\n\020ListRulesRequest\022\022\n\004name\030\001 \001(\tR\004name\"<" +
-      "\n\021ListRulesResponse\022\'\n\005rules\030\001 \003(\0132\021.prw" +
-      "arden.v1.RuleR\005rules\" \n\016GetRuleRequest\022\016" +
-      "\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleResponse\022%\n\004rul" +
-      "e\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021Crea" +
-      "teRuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v" +
-      "1.RuleR\004rule\";\n\022CreateRuleResponse\022%\n\004ru" +
-      "le\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\227\001\n\017Te" +
-      "stRuleRequest\022/\n\004type\030\001 \001(\0162\026.prwarden.v" +
-      "1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR" +
-      "\007pattern\022\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022" +
-      "\n\004text\030\004 \001(\tR\004textB\007\n\005_type\"\224\002\n\020TestRule" +
-      "Response\0225\n\004hits\030\001 \003(\0132!.prwarden.v1.Tes" +
-      "tRuleResponse.HitR\004hits\022\034\n\ttruncated\030\002 \001" +
-      "(\010R\ttruncated\022>\n\rmatching_cost\030\003 \001(\0132\031.p" +
-      "rwarden.v1.MatchingCostR\014matchingCost\032k\n" +
-      "\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026\n\006column\030\002 \001(\005" +
-      "R\006column\022\031\n\010end_line\030\003 \001(\005R\007endLine\022\035\n\ne" +
-      "nd_column\030\004 \001(\005R\tendColumn\"~\n\017TryRulesRe" +
-      "quest\022\'\n\005rules\030\001 \003(\0132\021.prwarden.v1.RuleR" +
-      "\005rules\022\027\n\004last\030\002 \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030" +
-      "\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020T" +
-      "ryRulesResponse\022<\n\005rules\030\001 \003(\0132&.prwarde" +
-      "n.v1.TryRulesResponse.RuleHitsR\005rules\022N\n" +
-      "\rpull_requests\030\002 \003(\0132).prwarden.v1.TryRu" +
-      "lesResponse.PullRequestR\014pullRequests\022\030\n" +
-      "\007untried\030\003 \001(\005R\007untried\032\234\001\n\010RuleHits\022\027\n\007" +
-      "rule_id\030\001 \001(\tR\006ruleId\022\022\n\004hits\030\002 \001(\005R\004hit" +
-      "s\022#\n\rpull_requests\030\003 \001(\005R\014pullRequests\022>" +
-      "\n\rmatching_cost\030\004 \001(\0132\031.prwarden.v1.Matc" +
-      "hingCostR\014matchingCost\032\357\001\n\013PullRequest\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\022\022\n\004repo\030\002 \001(" +
-      "\tR\004repo\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004" +
-      "hits\030\004 \001(\005R\004hits\0220\n\010findings\030\005 \003(\0132\024.prw" +
-      "arden.v1.FindingR\010findings\022\034\n\ttruncated\030" +
-      "\006 \001(\010R\ttruncated\022.\n\005error\030\007 \001(\0132\030.prward" +
-      "en.v1.ReviewErrorR\005error\"#\n\021DeleteRuleRe" +
-      "quest\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022DeleteRuleRespo" +
-      "nse2\210\005\n\013RuleService\022S\n\014ListRulesets\022 .pr" +
-      "warden.v1.ListRulesetsRequest\032!.prwarden" +
-      ".v1.ListRulesetsResponse\022J\n\tListRules\022\035." +
-      "prwarden.v1.ListRulesRequest\032\036.prwarden." +
-      "v1.ListRulesResponse\022D\n\007GetRule\022\033.prward" +
-      "en.v1.GetRuleRequest\032\034.prwarden.v1.GetRu" +
-      "leResponse\022`\n\nCreateRule\022\036.prwarden.v1.C" +
-      "reateRuleRequest\032\037.prwarden.v1.CreateRul" +
-      "eResponse\"\021\262\373\030\r\n\013rule.create\022f\n\010TestRule" +
-      "\022\034.prwarden.v1.TestRuleRequest\032\035.prwarde" +
-      "n.v1.TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it st" +
-      "ores nothing\022f\n\010TryRules\022\034.prwarden.v1.T" +
-      "ryRulesRequest\032\035.prwarden.v1.TryRulesRes" +
-      "ponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\n" +
-      "DeleteRule\022\036.prwarden.v1.DeleteRuleReque" +
-      "st\032\037.prwarden.v1.DeleteRuleResponse\"\021\262\373\030" +
-      "\r\n\013rule.deleteBN\n\016io.prwarden.v1P\001Z:gith" +
-      "ub.com/prwarden/prwarden/gen/go/prwarden" +
-      "/v1;prwardenv1b\006proto3"
+      "\n\026prwarden/v1/rule.proto\022\013prwarden.v1\032 g" +
+      "oogle/protobuf/field_mask.proto\032\037google/" +
+      "protobuf/timestamp.proto\032\027prwarden/v1/au" +
+      "dit.proto\032\030prwarden/v1/review.proto\032\032prw" +
+      "arden/v1/severity.proto\"\272\001\n\007Ruleset\022\016\n\002i" +
+      "d\030\001 \001(\tR\002id\022\022\n\004name\030\002 \001(\tR\004name\022\035\n\nrule_" +
+      "count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 \001(\0162\032." +
+      "prwarden.v1.Ruleset.ScopeH\000R\005scope\210\001\001\"+\n" +
+      "\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo" +
+      "\020\002B\010\n\006_scope\"\372\007\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
+      "\004type\030\002 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004t" +
+      "ype\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030\n\007mess" +
+      "age\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001(\0162\033.p" +
+      "rwarden.v1.Severity.LevelH\001R\010severity\210\001\001" +
+      "\0225\n\005scope\030\006 \001(\0162\032.prwarden.v1.Ruleset.Sc" +
+      "opeH\002R\005scope\210\001\001\022\027\n\004repo\030\007 \001(\tH\003R\004repo\210\001\001" +
+      "\022-\n\005paths\030\010 \001(\0132\027.prwarden.v1.Rule.Paths" +
+      "R\005paths\022\034\n\tmultiline\030\t \001(\010R\tmultiline\022\026\n" +
+      "\006redact\030\n \001(\010R\006redact\022-\n\005cases\030\013 \001(\0132\027.p" +
+      "rwarden.v1.Rule.CasesR\005cases\022\036\n\nreferenc" +
+      "es\030\014 \003(\tR\nreferences\0229\n\ncreated_at\030\r \001(\013" +
+      "2\032.google.protobuf.TimestampR\tcreatedAt\022" +
+      ">\n\rmatching_cost\030\016 \001(\0132\031.prwarden.v1.Mat" +
+      "chingCostR\014matchingCost\022\034\n\tlanguages\030\017 \003" +
+      "(\tR\tlanguages\022\035\n\007enabled\030\020 \001(\010H\004R\007enable" +
+      "d\210\001\001\022\022\n\004etag\030\022 \001(\tR\004etag\022\"\n\ncreated_by\030\023" +
+      " \001(\tH\005R\tcreatedBy\210\001\001\0229\n\nupdated_at\030\024 \001(\013" +
+      "2\032.google.protobuf.TimestampR\tupdatedAt\022" +
+      "\"\n\nupdated_by\030\025 \001(\tH\006R\tupdatedBy\210\001\001\032;\n\005P" +
+      "aths\022\030\n\007include\030\001 \003(\tR\007include\022\030\n\007exclud" +
+      "e\030\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005match\030\001 \003(\t" +
+      "R\005match\022\031\n\010no_match\030\002 \003(\tR\007noMatch\"\"\n\004Ty" +
+      "pe\022\017\n\013unspecified\020\000\022\t\n\005regex\020\001B\007\n\005_typeB" +
+      "\013\n\t_severityB\010\n\006_scopeB\007\n\005_repoB\n\n\010_enab" +
+      "ledB\r\n\013_created_byB\r\n\013_updated_by\"|\n\014Mat" +
+      "chingCost\0220\n\024microseconds_per_mib\030\001 \001(\005R" +
+      "\022microsecondsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022" +
+      "\033\n\006advice\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"" +
+      "\025\n\023ListRulesetsRequest\"H\n\024ListRulesetsRe" +
+      "sponse\0220\n\010rulesets\030\001 \003(\0132\024.prwarden.v1.R" +
+      "ulesetR\010rulesets\"&\n\020ListRulesRequest\022\022\n\004" +
+      "name\030\001 \001(\tR\004name\"<\n\021ListRulesResponse\022\'\n" +
+      "\005rules\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\" " +
+      "\n\016GetRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetR" +
+      "uleResponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1." +
+      "RuleR\004rule\":\n\021CreateRuleRequest\022%\n\004rule\030" +
+      "\001 \001(\0132\021.prwarden.v1.RuleR\004rule\";\n\022Create" +
+      "RuleResponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1" +
+      ".RuleR\004rule\"\207\001\n\021UpdateRuleRequest\022\016\n\002id\030" +
+      "\001 \001(\tR\002id\022%\n\004rule\030\002 \001(\0132\021.prwarden.v1.Ru" +
+      "leR\004rule\022;\n\013update_mask\030\003 \001(\0132\032.google.p" +
+      "rotobuf.FieldMaskR\nupdateMask\";\n\022UpdateR" +
+      "uleResponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1." +
+      "RuleR\004rule\"\227\001\n\017TestRuleRequest\022/\n\004type\030\001" +
+      " \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022" +
+      "\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030\003" +
+      " \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004textB\007\n\005_" +
+      "type\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132" +
+      "!.prwarden.v1.TestRuleResponse.HitR\004hits" +
+      "\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatchi" +
+      "ng_cost\030\003 \001(\0132\031.prwarden.v1.MatchingCost" +
+      "R\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004lin" +
+      "e\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 " +
+      "\001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendCol" +
+      "umn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021." +
+      "prwarden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R" +
+      "\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_la" +
+      "stB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rule" +
+      "s\030\001 \003(\0132&.prwarden.v1.TryRulesResponse.R" +
+      "uleHitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132)." +
+      "prwarden.v1.TryRulesResponse.PullRequest" +
+      "R\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007untried" +
+      "\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022" +
+      "\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(" +
+      "\005R\014pullRequests\022>\n\rmatching_cost\030\004 \001(\0132\031" +
+      ".prwarden.v1.MatchingCostR\014matchingCost\032" +
+      "\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010revi" +
+      "ewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 " +
+      "\001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010fin" +
+      "dings\030\005 \003(\0132\024.prwarden.v1.FindingR\010findi" +
+      "ngs\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005err" +
+      "or\030\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005erro" +
+      "r\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024" +
+      "\n\022DeleteRuleResponse2\352\005\n\013RuleService\022S\n\014" +
+      "ListRulesets\022 .prwarden.v1.ListRulesetsR" +
+      "equest\032!.prwarden.v1.ListRulesetsRespons" +
+      "e\022J\n\tListRules\022\035.prwarden.v1.ListRulesRe" +
+      "quest\032\036.prwarden.v1.ListRulesResponse\022D\n" +
+      "\007GetRule\022\033.prwarden.v1.GetRuleRequest\032\034." +
+      "prwarden.v1.GetRuleResponse\022`\n\nCreateRul" +
+      "e\022\036.prwarden.v1.CreateRuleRequest\032\037.prwa" +
+      "rden.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.c" +
+      "reate\022`\n\nUpdateRule\022\036.prwarden.v1.Update" +
+      "RuleRequest\032\037.prwarden.v1.UpdateRuleResp" +
+      "onse\"\021\262\373\030\r\n\013rule.update\022f\n\010TestRule\022\034.pr" +
+      "warden.v1.TestRuleRequest\032\035.prwarden.v1." +
+      "TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it stores " +
+      "nothing\022f\n\010TryRules\022\034.prwarden.v1.TryRul" +
+      "esRequest\032\035.prwarden.v1.TryRulesResponse" +
+      "\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\nDelet" +
+      "eRule\022\036.prwarden.v1.DeleteRuleRequest\032\037." +
+      "prwarden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013ru" +
+      "le.deleteBN\n\016io.prwarden.v1P\001Z:github.co" +
+      "m/prwarden/prwarden/gen/go/prwarden/v1;p" +
+      "rwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
         new com.google.protobuf.Descriptors.FileDescriptor[] {
+          com.google.protobuf.FieldMaskProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
           io.prwarden.v1.Audit.getDescriptor(),
           io.prwarden.v1.ReviewOuterClass.getDescriptor(),
@@ -256,7 +281,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "Enabled", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -323,14 +348,26 @@ public final class RuleOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateRuleResponse_descriptor,
         new java.lang.String[] { "Rule", });
-    internal_static_prwarden_v1_TestRuleRequest_descriptor =
+    internal_static_prwarden_v1_UpdateRuleRequest_descriptor =
       getDescriptor().getMessageTypes().get(11);
+    internal_static_prwarden_v1_UpdateRuleRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_UpdateRuleRequest_descriptor,
+        new java.lang.String[] { "Id", "Rule", "UpdateMask", });
+    internal_static_prwarden_v1_UpdateRuleResponse_descriptor =
+      getDescriptor().getMessageTypes().get(12);
+    internal_static_prwarden_v1_UpdateRuleResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_UpdateRuleResponse_descriptor,
+        new java.lang.String[] { "Rule", });
+    internal_static_prwarden_v1_TestRuleRequest_descriptor =
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
         new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_TestRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleResponse_descriptor,
@@ -342,13 +379,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TestRuleResponse_Hit_descriptor,
         new java.lang.String[] { "Line", "Column", "EndLine", "EndColumn", });
     internal_static_prwarden_v1_TryRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_TryRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesRequest_descriptor,
         new java.lang.String[] { "Rules", "Last", "Repo", });
     internal_static_prwarden_v1_TryRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_TryRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesResponse_descriptor,
@@ -366,18 +403,19 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TryRulesResponse_PullRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Repo", "PrNumber", "Hits", "Findings", "Truncated", "Error", });
     internal_static_prwarden_v1_DeleteRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_DeleteRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleRequest_descriptor,
         new java.lang.String[] { "Id", });
     internal_static_prwarden_v1_DeleteRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_DeleteRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleResponse_descriptor,
         new java.lang.String[] { });
     descriptor.resolveAllFeaturesImmutable();
+    com.google.protobuf.FieldMaskProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
     io.prwarden.v1.Audit.getDescriptor();
     io.prwarden.v1.ReviewOuterClass.getDescriptor();

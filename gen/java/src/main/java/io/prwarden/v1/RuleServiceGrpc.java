@@ -4,8 +4,8 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 
 /**
  * <pre>
- * RuleService lists rulesets and reads, creates, tries and deletes rules of
- * the caller's organization.
+ * RuleService lists rulesets and reads, creates, changes, tries and deletes
+ * rules of the caller's organization.
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
  * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -142,6 +142,37 @@ public final class RuleServiceGrpc {
       }
     }
     return getCreateRuleMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest,
+      io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "UpdateRule",
+      requestType = io.prwarden.v1.UpdateRuleRequest.class,
+      responseType = io.prwarden.v1.UpdateRuleResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest,
+      io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.UpdateRuleRequest, io.prwarden.v1.UpdateRuleResponse> getUpdateRuleMethod;
+    if ((getUpdateRuleMethod = RuleServiceGrpc.getUpdateRuleMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getUpdateRuleMethod = RuleServiceGrpc.getUpdateRuleMethod) == null) {
+          RuleServiceGrpc.getUpdateRuleMethod = getUpdateRuleMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.UpdateRuleRequest, io.prwarden.v1.UpdateRuleResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "UpdateRule"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.UpdateRuleRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.UpdateRuleResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("UpdateRule"))
+              .build();
+        }
+      }
+    }
+    return getUpdateRuleMethod;
   }
 
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest,
@@ -298,8 +329,8 @@ public final class RuleServiceGrpc {
 
   /**
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -360,6 +391,25 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * UpdateRule changes a custom rule: the fields that the update mask names,
+     * or, without one over REST, those that are in the body. A list is replaced as
+     * a whole, and a field that is named and not given gets its default. Fields
+     * that the server sets, and the id, are left as they are. The new rule applies
+     * to reviews that are claimed after the answer. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+     * the etag of the request, or meanwhile.
+     * </pre>
+     */
+    default void updateRule(io.prwarden.v1.UpdateRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getUpdateRuleMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -404,8 +454,8 @@ public final class RuleServiceGrpc {
   /**
    * Base class for the server implementation of the service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -423,8 +473,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do asynchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -500,6 +550,26 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * UpdateRule changes a custom rule: the fields that the update mask names,
+     * or, without one over REST, those that are in the body. A list is replaced as
+     * a whole, and a field that is named and not given gets its default. Fields
+     * that the server sets, and the id, are left as they are. The new rule applies
+     * to reviews that are claimed after the answer. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+     * the etag of the request, or meanwhile.
+     * </pre>
+     */
+    public void updateRule(io.prwarden.v1.UpdateRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getUpdateRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -547,8 +617,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do synchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -620,6 +690,25 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * UpdateRule changes a custom rule: the fields that the update mask names,
+     * or, without one over REST, those that are in the body. A list is replaced as
+     * a whole, and a field that is named and not given gets its default. Fields
+     * that the server sets, and the id, are left as they are. The new rule applies
+     * to reviews that are claimed after the answer. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+     * the etag of the request, or meanwhile.
+     * </pre>
+     */
+    public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getUpdateRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -664,8 +753,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do limited synchronous rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -737,6 +826,25 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * UpdateRule changes a custom rule: the fields that the update mask names,
+     * or, without one over REST, those that are in the body. A list is replaced as
+     * a whole, and a field that is named and not given gets its default. Fields
+     * that the server sets, and the id, are left as they are. The new rule applies
+     * to reviews that are claimed after the answer. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+     * the etag of the request, or meanwhile.
+     * </pre>
+     */
+    public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getUpdateRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -781,8 +889,8 @@ public final class RuleServiceGrpc {
   /**
    * A stub to allow clients to do ListenableFuture-style rpc calls to service RuleService.
    * <pre>
-   * RuleService lists rulesets and reads, creates, tries and deletes rules of
-   * the caller's organization.
+   * RuleService lists rulesets and reads, creates, changes, tries and deletes
+   * rules of the caller's organization.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
    * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
@@ -858,6 +966,26 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * UpdateRule changes a custom rule: the fields that the update mask names,
+     * or, without one over REST, those that are in the body. A list is replaced as
+     * a whole, and a field that is named and not given gets its default. Fields
+     * that the server sets, and the id, are left as they are. The new rule applies
+     * to reviews that are claimed after the answer. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
+     * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
+     * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
+     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
+     * the etag of the request, or meanwhile.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.UpdateRuleResponse> updateRule(
+        io.prwarden.v1.UpdateRuleRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getUpdateRuleMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -906,9 +1034,10 @@ public final class RuleServiceGrpc {
   private static final int METHODID_LIST_RULES = 1;
   private static final int METHODID_GET_RULE = 2;
   private static final int METHODID_CREATE_RULE = 3;
-  private static final int METHODID_TEST_RULE = 4;
-  private static final int METHODID_TRY_RULES = 5;
-  private static final int METHODID_DELETE_RULE = 6;
+  private static final int METHODID_UPDATE_RULE = 4;
+  private static final int METHODID_TEST_RULE = 5;
+  private static final int METHODID_TRY_RULES = 6;
+  private static final int METHODID_DELETE_RULE = 7;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -942,6 +1071,10 @@ public final class RuleServiceGrpc {
         case METHODID_CREATE_RULE:
           serviceImpl.createRule((io.prwarden.v1.CreateRuleRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.CreateRuleResponse>) responseObserver);
+          break;
+        case METHODID_UPDATE_RULE:
+          serviceImpl.updateRule((io.prwarden.v1.UpdateRuleRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse>) responseObserver);
           break;
         case METHODID_TEST_RULE:
           serviceImpl.testRule((io.prwarden.v1.TestRuleRequest) request,
@@ -1001,6 +1134,13 @@ public final class RuleServiceGrpc {
               io.prwarden.v1.CreateRuleRequest,
               io.prwarden.v1.CreateRuleResponse>(
                 service, METHODID_CREATE_RULE)))
+        .addMethod(
+          getUpdateRuleMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.UpdateRuleRequest,
+              io.prwarden.v1.UpdateRuleResponse>(
+                service, METHODID_UPDATE_RULE)))
         .addMethod(
           getTestRuleMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1074,6 +1214,7 @@ public final class RuleServiceGrpc {
               .addMethod(getListRulesMethod())
               .addMethod(getGetRuleMethod())
               .addMethod(getCreateRuleMethod())
+              .addMethod(getUpdateRuleMethod())
               .addMethod(getTestRuleMethod())
               .addMethod(getTryRulesMethod())
               .addMethod(getDeleteRuleMethod())
