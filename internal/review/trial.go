@@ -188,7 +188,7 @@ func (t *Trials) rulesFor(ctx context.Context, r Review, tried []rule.Rule) (rul
 	ids := map[string]bool{}
 	for _, x := range tried {
 		if x.Scope != rule.ScopeRepo || x.Repo == r.Repo {
-			x.Origin = rule.OriginCustom
+			x.Origin, x.Disabled, x.Mode = rule.OriginCustom, false, rule.ModeEnforce
 			rules = append(rules, x)
 			ids[x.FullID()] = true
 		}

@@ -71,7 +71,7 @@ func newTrials(all []review.Review, own ofRepo, s scans) *review.Trials {
 
 func TestTrial(t *testing.T) {
 	t.Parallel()
-	a := rule.Rule{ID: "a", Pattern: "a", Severity: rule.Low}
+	a := rule.Rule{ID: "a", Pattern: "a", Severity: rule.Low, Disabled: true, Mode: rule.ModeObserve}
 	elsewhere := rule.Rule{ID: "b", Pattern: "b", Scope: rule.ScopeRepo, Repo: "acme/site"}
 	secret := rule.Rule{ID: "secrets/s", Pattern: "s", Redact: true, Origin: rule.OriginDefault}
 	old := rule.Rule{ID: "custom/a", Pattern: "old", Redact: true, Origin: rule.OriginCustom}
@@ -104,7 +104,7 @@ func TestTrial(t *testing.T) {
 	assert.True(t, first.Truncated)
 	assert.Equal(t, &review.Failure{Code: "commit_not_found", Message: "Gone."}, got.PullRequests[1].Failure)
 
-	a.Origin = rule.OriginCustom
+	a.Origin, a.Disabled, a.Mode = rule.OriginCustom, false, rule.ModeEnforce
 	assert.Equal(t, []rule.Rule{a, secret}, jobs[0].Rules.Rules, "those tried, and those that hide")
 	assert.Equal(t, finding.Commits{Head: first.Review.HeadSHA, Base: first.Review.BaseSHA}, jobs[0].Commits)
 	assert.Equal(t, rule.RulesetCustom, jobs[0].Ruleset)
