@@ -1125,7 +1125,8 @@ func (x *TestRuleResponse) GetMatchingCost() *MatchingCost {
 type TryRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rules to try: 1 to 100, each with an id of its own. A rule of a
-	// repository is tried in that repository only.
+	// repository is tried in that repository only, and one that is not enabled or
+	// only observed as if it were enforced.
 	Rules []*Rule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
 	// How many pull requests to try, the last reviewed first: 1 to 50; 20 when not
 	// given.

@@ -670,7 +670,8 @@ class TryRulesRequest(google.protobuf.message.Message):
     @property
     def rules(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Rule]:
         """The rules to try: 1 to 100, each with an id of its own. A rule of a
-        repository is tried in that repository only.
+        repository is tried in that repository only, and one that is not enabled or
+        only observed as if it were enforced.
         """
 
     def __init__(

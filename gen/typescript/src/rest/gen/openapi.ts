@@ -1070,7 +1070,7 @@ export interface components {
             last?: number;
             /** @description Only pull requests of this repository. */
             repo?: string;
-            /** @description The rules to try: 1 to 100, each with an id of its own. A rule of a repository is tried in that repository only. */
+            /** @description The rules to try: 1 to 100, each with an id of its own. A rule of a repository is tried in that repository only, and one that is not enabled or only observed as if it were enforced. */
             rules: components["schemas"]["RuleInput"][];
         };
         /** @description Response of TryRules. */

@@ -748,7 +748,8 @@ export const TestRuleResponse_HitSchema: GenMessage<TestRuleResponse_Hit> = /*@_
 export type TryRulesRequest = Message<"prwarden.v1.TryRulesRequest"> & {
   /**
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    *
    * @generated from field: repeated prwarden.v1.Rule rules = 1;
    */

@@ -56,7 +56,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -68,7 +69,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -81,7 +83,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -93,7 +96,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -105,7 +109,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -626,7 +631,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -641,7 +647,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -656,7 +663,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -671,7 +679,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -693,7 +702,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -712,7 +722,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -733,7 +744,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -755,7 +767,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -774,7 +787,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -793,7 +807,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -813,7 +828,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -831,7 +847,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -849,7 +866,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -861,7 +879,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -876,7 +895,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -892,7 +912,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -904,7 +925,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -917,7 +939,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The rules to try: 1 to 100, each with an id of its own. A rule of a
-     * repository is tried in that repository only.
+     * repository is tried in that repository only, and one that is not enabled or
+     * only observed as if it were enforced.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>

@@ -13,7 +13,8 @@ public interface TryRulesRequestOrBuilder extends
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -23,7 +24,8 @@ public interface TryRulesRequestOrBuilder extends
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -32,7 +34,8 @@ public interface TryRulesRequestOrBuilder extends
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -41,7 +44,8 @@ public interface TryRulesRequestOrBuilder extends
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
@@ -51,7 +55,8 @@ public interface TryRulesRequestOrBuilder extends
   /**
    * <pre>
    * The rules to try: 1 to 100, each with an id of its own. A rule of a
-   * repository is tried in that repository only.
+   * repository is tried in that repository only, and one that is not enabled or
+   * only observed as if it were enforced.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Rule rules = 1 [json_name = "rules"];</code>
