@@ -164,7 +164,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 			func() float64 { return number(s.listener.Listening()) })
 	}
-	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, s.organizations, s.store.Now))
+	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, nil, s.organizations))
 }
 
 // assembleFace makes what callers talk to.

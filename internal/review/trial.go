@@ -37,17 +37,22 @@ const (
 // Trials run rules over pull requests that were reviewed before, without storing
 // anything.
 type Trials struct {
-	reviews Reviews
-	scanner Scanner
-	rules   RuleSource
-	policy  Policy
-	now     func() time.Time
+	reviews       Reviews
+	scanner       Scanner
+	rules         RuleSource
+	policies      PolicySource
+	organizations Organizations
 }
 
 // NewTrials returns trials of reviews in a store, scanned by a scanner with the
-// policies of organizations.
-func NewTrials(reviews Reviews, scanner Scanner, rules RuleSource, policy Policy, now func() time.Time) *Trials {
-	return &Trials{reviews: reviews, scanner: scanner, rules: rules, policy: policy, now: now}
+// policies of organizations, policy.Default for all without any.
+func NewTrials(
+	reviews Reviews, scanner Scanner, rules RuleSource, policies PolicySource, organizations Organizations,
+) *Trials {
+	return &Trials{
+		reviews: reviews, scanner: scanner, rules: rules, organizations: organizations,
+		policies: cmp.Or[PolicySource](policies, defaultPolicies{}),
+	}
 }
 
 // TrialInput says which rules to try, and where.
@@ -117,7 +122,7 @@ func (t *Trials) last(ctx context.Context, org string, in TrialInput) (last []Re
 		}
 		for _, r := range reviews {
 			of := pullRequest{r.Repo, r.PRNumber}
-			if seen[of] || !t.policy.Allowed(org, r.Repo) {
+			if seen[of] || !t.organizations.Allowed(org, r.Repo) {
 				continue
 			}
 			seen[of] = true
@@ -144,14 +149,16 @@ func (t *Trials) tryOne(ctx context.Context, r Review, tried []rule.Rule) (Tried
 		return out, err
 	}
 
+	by, err := t.policies.Policy(ctx, r.Organization)
+	if err != nil {
+		return out, err
+	}
 	result, err := t.scanner.Scan(ctx, Job{
 		Claim: Claim{
 			ReviewID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: rule.RulesetCustom,
 			Commits: finding.Commits{Head: r.HeadSHA, Base: r.BaseSHA}, Attempt: 1,
-			Today: t.now().UTC().Format(time.DateOnly),
 		},
-		Host: t.policy.Host(r.Organization), Rules: rules, MaxFindings: trialFindings,
-		RequireReason: t.policy.RequireSuppressionReason(r.Organization),
+		Host: t.organizations.Host(r.Organization), Rules: rules, Policy: by, MaxFindings: trialFindings,
 	}, func(Progress) {})
 	if failed, ok := errors.AsType[*ScanError](err); ok {
 		out.Failure = &failed.Failure
