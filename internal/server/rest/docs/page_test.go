@@ -119,7 +119,7 @@ func TestPageShowsTheWholeDocument(t *testing.T) {
 		}
 	}
 
-	assert.Equal(t, 16, calls)
+	assert.GreaterOrEqual(t, calls, 16)
 	for name, schema := range doc.Components.Schemas {
 		shown := text(byID(t, nodes, "schema-"+name).Parent)
 		for field := range schema.Properties {
