@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/rules"
+	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/rule/schema"
 )
 
@@ -12,9 +15,10 @@ func newRules(st cli.Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "rules",
 		Short: "Write rules: check, test, try and explain them",
-		Long: `Check, test, try and explain rules. No server is needed: these commands read
-files and the default ruleset, which is part of the program.`,
-	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
+		Long: `Check, test, try and explain rules. No server is needed, but for stats and for
+try --last: the others read files and the default ruleset, which is part of the
+program.`,
+	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesStats(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
 }
 
 func newRulesCheck(st cli.Streams) *cobra.Command {
@@ -85,25 +89,27 @@ when the command line is wrong or a file can't be read.`,
 
 func newRulesTry(st cli.Streams) *cobra.Command {
 	var in rules.TryInput
+	var last cli.TryLastInput
 	cmd := &cobra.Command{
-		Use:   "try PATTERN PATH...",
-		Short: "Show where a pattern matches in files, and what it costs",
+		Use:   "try PATTERN PATH... | --last N FILE",
+		Short: "Show where rules match, and what they cost",
 		Long: `Show where a pattern matches in files and folders, as a rule with that pattern
 would: the first match on each line, or with --multiline the matches on the
 whole file. In the end stderr tells how many there are, what the pattern costs,
-and how it could cost less.
+and how it could cost less. .git, binary files and files over 1 MiB are left out.
 
-.git, binary files and files over 1 MiB are left out.
+With --last a server tries the rules of FILE on the pull requests that your
+organization had reviewed last, before you create them. Nothing is stored. The
+API key needs the scopes rules:read and reviews:read; it comes from
+PRWARDEN_API_KEY or from --key-file.
 
-Exit status: 0 whether there are matches or not, 2 when the pattern or the
-command line is wrong, 3 when a file can't be read.`,
+Exit status: 0 whether there are matches or not, 2 when the pattern, FILE or the
+command line is wrong, 3 when a file can't be read or the server failed.`,
 		Example: `  # Where would this rule fire?
-  prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'`,
-		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Pattern, in.Paths = args[0], args[1:]
-			return rules.Try(cmd.Context(), st, in)
-		},
+  prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'
+
+  # In how many of the last 50 pull requests would these have found something?
+  prwarden rules try --last 50 rules.yml`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
@@ -111,7 +117,70 @@ command line is wrong, 3 when a file can't be read.`,
 		"Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
 	flags.StringArrayVar(&in.Exclude, "exclude", nil,
 		"Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
-	return cmd
+	flags.IntVar(&last.Last, "last", 0, "Try the rules of FILE on this `NUMBER` of pull requests, 1 to 50.")
+	flags.StringVar(&last.Repo, "repo", "", "With --last: only pull requests of this repository, `OWNER/REPO`.")
+	flags.StringVarP(&last.Output, "output", "o", cli.OutputTable, "With --last: how to show them, `table|json`.")
+	return configured(config.Review, st, func(ctx context.Context, c config.Config, args []string) error {
+		if cmd.Flags().Changed("last") {
+			if len(args) != 1 {
+				return cli.Usagef("--last needs one FILE, not %d", len(args))
+			}
+			if err := excluded(cmd, []string{"multiline", "include", "exclude"}, "goes with PATTERN and PATH, not with --last"); err != nil {
+				return err
+			}
+			last.File = args[0]
+			return cli.TryLast(ctx, st, c.Client, last)
+		}
+		if len(args) < 2 {
+			return cli.Usagef("needs PATTERN and PATH, or --last and FILE")
+		}
+		if err := excluded(cmd, []string{"repo", "output"}, "goes with --last"); err != nil {
+			return err
+		}
+		in.Pattern, in.Paths = args[0], args[1:]
+		return rules.Try(ctx, st, in)
+	}, cmd)
+}
+
+// excluded says which of some flags was given that can't be.
+func excluded(cmd *cobra.Command, names []string, why string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s %s", name, why)
+		}
+	}
+	return nil
+}
+
+func newRulesStats(st cli.Streams) *cobra.Command {
+	var in cli.RuleStatsInput
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Show how much each rule found, and how much of it was fixed",
+		Long: `Show for the rules of your organization how many findings their reviews had, how
+many of them were fixed, and how many a comment suppresses; those with most
+findings first. A finding counts once in its pull request.
+
+The API key needs the scope reviews:read; it comes from PRWARDEN_API_KEY or from
+--key-file.`,
+		Example: `  # Which rules made noise in the last 30 days, and where?
+  prwarden rules stats --by-repository
+
+  # A year of one rule
+  prwarden rules stats --rule security/no-eval --since 2025-11-01`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Since, "since", "", "First `DAY`, YYYY-MM-DD in UTC. (default 29 days before the last)")
+	flags.StringVar(&in.Until, "until", "", "Last `DAY`, YYYY-MM-DD in UTC. (default today)")
+	flags.StringVar(&in.Repo, "repo", "", "Only what was found in this repository, `OWNER/REPO`.")
+	flags.StringVar(&in.RuleID, "rule", "", "Only the rule with this `ID`.")
+	flags.StringVar(&in.Severity, "severity", "", "Only findings of this `SEVERITY` or a worse one.")
+	flags.BoolVar(&in.ByRepository, "by-repository", false, "A row for each repository.")
+	flags.IntVar(&in.Limit, "limit", 50, "Show at most `N`.")
+	flags.StringVarP(&in.Output, "output", "o", cli.OutputTable, "How to show them, `table|json`; json has one a line.")
+	return noArgs(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+		return cli.RuleStats(ctx, st, c.Client, in)
+	}, cmd)
 }
 
 func newRulesExplain(st cli.Streams) *cobra.Command {

@@ -6,6 +6,7 @@ package restclient
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/tls"
@@ -175,6 +176,8 @@ type request struct {
 	method, path string
 	body         []byte // JSON; nil for none
 	idempotency  string // key; empty for none
+
+	timeout time.Duration // of the answer; 0 for callTimeout
 }
 
 // call sends a request, again after a failure that may pass, and decodes its
@@ -203,7 +206,7 @@ func (c *Client) call(ctx context.Context, r request, out any) ([]byte, error) {
 
 // once sends a request and decodes its answer.
 func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.timeout, callTimeout))
 	defer cancel()
 	resp, err := c.send(ctx, r)
 	if err != nil {
