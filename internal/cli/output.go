@@ -27,6 +27,8 @@ type Output struct {
 	NewOnly    bool     // only new findings fail
 	Suppressed string   // SuppressedInclude or SuppressedOmit: whether SARIF has them
 	Color      string   // terminal.ColorAuto, ColorAlways or ColorNever
+
+	AllowIncomplete bool // what was not looked at does not fail
 }
 
 // Words for flags.
@@ -107,7 +109,7 @@ func (o *outputs) show(r report.Report) error {
 		r.Rules = rule.ByID(known)
 	}
 
-	r.FailOn, r.NewOnly = o.failOn, o.flags.NewOnly
+	r.FailOn, r.NewOnly, r.AllowIncomplete = o.failOn, o.flags.NewOnly, o.flags.AllowIncomplete
 	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit
 	r.Version = build.Read().Version
 	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {
@@ -118,12 +120,13 @@ func (o *outputs) show(r report.Report) error {
 	}
 
 	if !slices.Contains(o.list, report.Output{Format: report.Table}) {
-		o.st.note("%s", r.Summary())
-		if v := r.Verdict(); v != "" {
-			o.st.note("%s", v)
+		for _, line := range []string{r.Summary(), r.Base(), r.Verdict()} {
+			if line != "" {
+				o.st.note("%s", line)
+			}
 		}
 	}
-	if r.Fails() {
+	if !r.Passes() {
 		return ErrFound
 	}
 	return nil

@@ -18,7 +18,8 @@ import (
 // annotations
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
 // It shows only the first ten of a step, so the most severe come first. With
-// NewOnly there are those of new findings only.
+// NewOnly there are those of new findings only. What was not looked at and what
+// comments suppress come after them.
 func (r Report) annotations() string {
 	list := slices.Clone(r.Review.Findings)
 	slices.SortStableFunc(list, func(a, b finding.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
@@ -31,9 +32,60 @@ func (r Report) annotations() string {
 	}
 
 	if !r.complete() {
-		b.WriteString("::error title=prwarden::" + commandData(r.Summary()) + "\n")
+		b.WriteString(Annotation("error", r.Summary()))
+	} else {
+		r.annotateSkips(&b)
+		for _, f := range r.Review.Suppressed {
+			if r.counts(f) {
+				why := suppressedWhy(f)
+				text := strings.ToUpper(why[:1]) + why[1:] + ". " + safeText(f.Message)
+				title := fmt.Sprintf("%s (%s), suppressed", f.RuleID, f.Severity)
+				fmt.Fprintf(&b, "::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(text))
+			}
+		}
+		if r.Review.BaseFoundBy.Guessed() {
+			b.WriteString(Annotation("warning", r.Base()))
+		}
 	}
+
 	return terminal.EscapeMarks(b.String(), `\x5b`) // for which commands have no escape
+}
+
+// Annotation is a text, made safe before, that is about no place.
+func Annotation(level, text string) string {
+	return terminal.EscapeMarks("::"+level+" title=prwarden::"+commandData(text)+"\n", `\x5b`)
+}
+
+// maxNamed is how many things that are tolerated a notice names.
+const maxNamed = 5
+
+// annotateSkips writes what was not looked at: a place each when it counts, and all
+// that is tolerated in one notice.
+func (r Report) annotateSkips(b *strings.Builder) {
+	level := "warning"
+	if r.incomplete() {
+		level = "error"
+	}
+	for _, s := range r.skips(false) {
+		where := "file=" + commandProperty(s.File)
+		if s.Line > 0 {
+			where += fmt.Sprintf(",line=%d", s.Line)
+		}
+		fmt.Fprintf(b, "::%s %s,title=Not looked at::%s\n", level, where, commandData("Not looked at: "+terminal.Safe(s.Text())))
+	}
+	if n := r.unlistedSkips(); n > 0 {
+		b.WriteString(Annotation(level, fmt.Sprintf("%d more were not looked at, too many to list.", n)))
+	}
+
+	tolerated := r.skips(true)
+	if len(tolerated) == 0 {
+		return
+	}
+	text := "Not looked at, which is tolerated: " + strings.Join(texts(tolerated[:min(len(tolerated), maxNamed)], skipped), "; ")
+	if n := len(tolerated) - maxNamed; n > 0 {
+		text += fmt.Sprintf("; and %s more", r.counted(n))
+	}
+	b.WriteString(Annotation("notice", text+"."))
 }
 
 func annotation(f finding.Finding) string {
@@ -45,6 +97,12 @@ func annotation(f finding.Finding) string {
 		level = "warning"
 	}
 
+	title := fmt.Sprintf("%s (%s)", f.RuleID, f.Severity)
+	return fmt.Sprintf("::%s %s,title=%s::%s", level, region(f), commandProperty(title), commandData(safeText(f.Message)))
+}
+
+// region is where a finding is, as properties of a workflow command.
+func region(f finding.Finding) string {
 	where := fmt.Sprintf("file=%s,line=%d", commandProperty(f.File), f.Line)
 	if f.EndLine > 0 {
 		where += fmt.Sprintf(",endLine=%d", f.EndLine)
@@ -54,8 +112,7 @@ func annotation(f finding.Finding) string {
 		where += fmt.Sprintf(",col=%d,endColumn=%d", f.UTF16Column, f.UTF16EndColumn)
 	}
 
-	title := fmt.Sprintf("%s (%s)", f.RuleID, f.Severity)
-	return fmt.Sprintf("::%s %s,title=%s::%s", level, where, commandProperty(title), commandData(safeText(f.Message)))
+	return where
 }
 
 // commandData is a text, made safe before, as the message of a workflow command.

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -22,24 +24,57 @@ type issue struct {
 	} `json:"location"`
 }
 
-// codeQuality has all findings: GitLab itself compares it with that of the
-// target branch. Fingerprints must be there and differ.
+// codeQuality has all findings, also those that comments suppress, and all that was
+// not looked at: GitLab itself compares it with that of the target branch.
+// Fingerprints must be there and differ.
 func (r Report) codeQuality() (string, error) {
 	issues := []issue{}
 	for _, f := range r.Review.Findings {
-		fingerprint := f.Fingerprint
-		if fingerprint == "" {
-			fingerprint = fmt.Sprintf("%s %x %s", f.RuleID, f.File, place(f))
-		}
-
-		i := issue{
-			Description: f.Message, CheckName: f.RuleID, Fingerprint: fingerprint, Severity: issueSeverities[f.Severity],
-		}
-		i.Location.Path = f.File
-		i.Location.Lines.Begin, i.Location.Lines.End = max(f.Line, 1), f.EndLine
+		issues = append(issues, newIssue(f))
+	}
+	for _, f := range r.Review.Suppressed {
+		i := newIssue(f)
+		why := suppressedWhy(f)
+		i.Description = strings.ToUpper(why[:1]) + why[1:] + ". " + i.Description
+		i.Fingerprint, i.Severity = i.Fingerprint+" suppressed", issueSeverities[rule.Info]
 		issues = append(issues, i)
 	}
+	for _, s := range r.Review.Skips {
+		issues = append(issues, r.skippedIssue(s))
+	}
+	if n := r.unlistedSkips(); n > 0 {
+		s := finding.Skip{File: rule.FilePath, Reason: fmt.Sprintf("%d more, too many to list", n)}
+		issues = append(issues, r.skippedIssue(s))
+	}
+
 	return indented(issues)
+}
+
+func newIssue(f finding.Finding) issue {
+	i := issue{
+		Description: f.Message, CheckName: f.RuleID, Fingerprint: f.Fingerprint, Severity: issueSeverities[f.Severity],
+	}
+	if i.Fingerprint == "" {
+		i.Fingerprint = fmt.Sprintf("%s %x %s", f.RuleID, f.File, place(f))
+	}
+	i.Location.Path = f.File
+	i.Location.Lines.Begin, i.Location.Lines.End = max(f.Line, 1), f.EndLine
+
+	return i
+}
+
+// skippedIssue says what was not looked at: as severe as what fails when it counts.
+func (r Report) skippedIssue(s finding.Skip) issue {
+	i := issue{
+		Description: "Not looked at: " + s.Text() + ".", CheckName: "prwarden/not-looked-at",
+		Fingerprint: fmt.Sprintf("%s %s %x %d", s.Reason, s.RuleID, s.File, s.Line), Severity: issueSeverities[rule.Info],
+	}
+	if !s.Tolerated && r.incomplete() {
+		i.Severity = issueSeverities[rule.High]
+	}
+	i.Location.Path, i.Location.Lines.Begin = s.File, max(s.Line, 1)
+
+	return i
 }
 
 // issueSeverities are GitLab's words.

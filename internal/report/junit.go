@@ -20,7 +20,13 @@ type testSuites struct {
 type testSuite struct {
 	Name string `xml:"name,attr"`
 	outcomes
-	Cases []testCase `xml:"testcase"`
+	Properties []property `xml:"properties>property,omitempty"`
+	Cases      []testCase `xml:"testcase"`
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 // outcomes counts cases.
@@ -48,7 +54,8 @@ type outcome struct {
 
 // junit has a case for each finding. Those that reach the threshold failed; the
 // others, and those that are suppressed, are skipped, since a case can't have
-// failed a little.
+// failed a little. What was not looked at is an error, or skipped when it is
+// tolerated.
 func (r Report) junit() (string, error) {
 	suite := testSuite{Name: "prwarden " + terminal.Safe(r.Of)}
 	for _, f := range r.Review.Findings {
@@ -56,6 +63,21 @@ func (r Report) junit() (string, error) {
 	}
 	for _, f := range r.Review.Suppressed {
 		suite.Cases = append(suite.Cases, suppressedCase(f))
+	}
+	for _, s := range r.Review.Skips {
+		suite.Cases = append(suite.Cases, r.skippedCase(s))
+	}
+	if n := r.unlistedSkips(); n > 0 {
+		s := finding.Skip{File: "prwarden", Reason: fmt.Sprintf("%d more, too many to list", n)}
+		suite.Cases = append(suite.Cases, r.skippedCase(s))
+	}
+
+	for _, p := range []property{
+		{"looked at", r.lookedAt()}, {"base", r.Base()}, {"verdict", r.Verdict()},
+	} {
+		if p.Value != "" {
+			suite.Properties = append(suite.Properties, p)
+		}
 	}
 
 	switch {
@@ -109,13 +131,29 @@ func (r Report) testCase(f finding.Finding) testCase {
 }
 
 func suppressedCase(f finding.Finding) testCase {
-	why := "suppressed by a comment"
-	if s := f.Suppression; s != nil && s.Reason != "" {
-		why += ": " + safeText(s.Reason)
+	c := namedCase(f)
+	c.Skipped = &outcome{Message: suppressedWhy(f)}
+	return c
+}
+
+// skippedCase is what was not looked at.
+func (r Report) skippedCase(s finding.Skip) testCase {
+	file := terminal.Safe(s.File)
+	c := testCase{Name: "not looked at: " + terminal.Safe(s.Reason), ClassName: file, File: file}
+	if s.RuleID != "" {
+		c.Name += " " + terminal.Safe(s.RuleID)
+	}
+	if s.Line > 0 {
+		c.Name += fmt.Sprintf(" at %d", s.Line)
 	}
 
-	c := namedCase(f)
-	c.Skipped = &outcome{Message: why}
+	o := &outcome{Message: "not looked at: " + terminal.Safe(s.Text())}
+	if !s.Tolerated && r.incomplete() {
+		c.Error = o
+	} else {
+		c.Skipped = o
+	}
+
 	return c
 }
 

@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -25,6 +24,8 @@ type Report struct {
 	FailOn rule.Severity
 	// NewOnly lets only new findings fail.
 	NewOnly bool
+	// AllowIncomplete lets pass what was not looked at as a whole.
+	AllowIncomplete bool
 	// JSON is what the format json writes: the server's own answer. Without it
 	// the Review is written in the same form.
 	JSON []byte
@@ -36,62 +37,30 @@ type Report struct {
 	OmitSuppressed bool
 }
 
-// Fails reports whether the findings reach the threshold.
-func (r Report) Fails() bool { return r.Failing() > 0 }
-
-// Failing counts the findings that reach the threshold. Those that a truncated
-// review doesn't list may be new, so they count as new.
-func (r Report) Failing() int {
-	if r.FailOn == 0 {
-		return 0
-	}
-
-	n := 0
-	unlisted := finding.Summary{}
-	maps.Copy(unlisted, r.Review.Summary)
-	for _, f := range r.Review.Findings {
-		unlisted[f.Severity]--
-		if r.fails(f) {
-			n++
-		}
-	}
-
-	for s, count := range unlisted {
-		if s.AtLeast(r.FailOn) {
-			n += max(count, 0)
-		}
-	}
-	return n
-}
-
-// fails reports whether a finding reaches the threshold.
-func (r Report) fails(f finding.Finding) bool {
-	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.counts(f)
-}
-
-// counts reports whether a finding counts for the verdict.
-func (r Report) counts(f finding.Finding) bool { return !r.NewOnly || f.State != finding.StateExisting }
-
 // complete reports whether there is a result to show.
 func (r Report) complete() bool { return r.Review.Status == review.Complete }
 
 // compared reports whether there was a review to compare with.
 func (r Report) compared() bool { return r.Review.PreviousID != "" }
 
-// found says how many findings there are, in all and by severity, in something.
-func found(summary finding.Summary, of string) string {
+// found says how many findings there are, in all and by severity, in something; or
+// how much was looked at in vain.
+func (r Report) found(of string) string {
 	total := 0
 	var counts []string
 	for _, s := range rule.Severities() {
-		if n := summary[s]; n > 0 {
+		if n := r.Review.Summary[s]; n > 0 {
 			total += n
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
 
-	if total == 0 {
+	if looked := r.lookedAt(); total == 0 && looked != "" {
+		return "No findings in " + of + ": " + looked
+	} else if total == 0 {
 		return "No findings in " + of
 	}
+
 	return fmt.Sprintf("%s in %s: %s", terminal.Count(total, "finding"), of, strings.Join(counts, ", "))
 }
 
@@ -105,7 +74,7 @@ func (r Report) Summary() string {
 		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(string(r.Review.Status)))
 	}
 
-	text := found(r.Review.Summary, of)
+	text := r.found(of)
 	var parts []string
 	if r.compared() {
 		n := 0
@@ -139,31 +108,6 @@ func (r Report) counted(n int) string {
 		return fmt.Sprintf("at least %d", n)
 	}
 	return strconv.Itoa(n)
-}
-
-// Verdict says in a line whether the findings reach the threshold; "" when
-// there is none.
-func (r Report) Verdict() string {
-	if r.FailOn == 0 || !r.complete() {
-		return ""
-	}
-
-	what, at := "finding", r.FailOn.String()
-	if r.NewOnly {
-		what = "new finding"
-	}
-	if r.FailOn != rule.Critical {
-		at += " or worse"
-	}
-
-	switch n := r.Failing(); n {
-	case 0:
-		return fmt.Sprintf("Passed: no %s is %s.", what, at)
-	case 1:
-		return fmt.Sprintf("Failed: 1 %s is %s.", what, at)
-	default:
-		return fmt.Sprintf("Failed: %d %ss are %s.", n, what, at)
-	}
 }
 
 // safeText is Safe for text of more than one line.

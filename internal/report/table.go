@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -42,20 +43,37 @@ func (r Report) table(style Style) string {
 		}
 		t.short("Suppressed by comments:", texts(r.Review.Suppressed, suppressed))
 		t.short("Fixed since the review before:", texts(r.Review.Fixed, located))
-		t.short("Not looked at:", texts(r.Review.Skips, skipped))
+		t.short("Not looked at:", texts(r.skips(false), skipped))
+		t.short("Not looked at, which is tolerated:", texts(r.skips(true), skipped))
 	}
 
 	for _, line := range terminal.Wrap(r.Summary(), t.width) {
 		t.line("", line)
 	}
-	if v := r.Verdict(); v != "" {
+	t.end()
+
+	return t.String()
+}
+
+// end writes what was compared with, and the verdict.
+func (t *table) end() {
+	if base := t.r.Base(); base != "" {
+		color := terminal.Faint
+		if t.r.Review.BaseFoundBy.Guessed() {
+			color = terminal.Yellow
+		}
+		for _, line := range terminal.Wrap(base, t.width) {
+			t.line("", t.paint.Text(color, line))
+		}
+	}
+
+	if v := t.r.Verdict(); v != "" {
 		color := terminal.Good
-		if r.Fails() {
+		if !t.r.Passes() {
 			color = terminal.Bad
 		}
 		t.line("", t.paint.Text(color, v))
 	}
-	return t.String()
 }
 
 // line writes a line that begins with an indent.
@@ -71,34 +89,33 @@ func (t *table) file(list []finding.Finding) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 
-	t.line("", t.paint.Text(terminal.Strong, terminal.Safe(list[0].File)))
 	column := 0
 	for _, f := range list {
-		column = max(column, len(place(f)))
+		column = max(column, terminal.Columns(location(f)))
 	}
 
-	indent := strings.Repeat(" ", column+4)
-	width := t.width - len(indent)
 	said := map[string]bool{}
 	for _, f := range list {
 		t.head(f, column)
 		text := safeText(f.Message)
 		if !said[f.RuleID+text] {
 			said[f.RuleID+text] = true
-			for _, line := range terminal.Wrap(text, width) {
+			for _, line := range terminal.Wrap(text, t.width-len(indent)) {
 				t.line(indent, line)
 			}
 		}
-
-		code := terminal.Safe(strings.TrimSpace(strings.ReplaceAll(f.Snippet, "\t", " ")))
-		if code != "" {
-			t.line(indent, t.paint.Text(terminal.Faint, "│ "+terminal.Cut(code, width-2)))
+		if code := t.code(f, t.width-len(indent)); code != "" {
+			t.line(indent, code)
 		}
 	}
 	t.line("", "")
 }
 
-// head writes where, how bad, by which rule, and whether that is new.
+// indent is before what is said about a place.
+const indent = "    "
+
+// head writes where, how bad, by which rule, and whether that is new. Terminals
+// open the place when it is clicked, so it is whole and has nothing inserted.
 func (t *table) head(f finding.Finding, column int) {
 	severity := t.paint.Text(severityColors[f.Severity], fmt.Sprintf("%-8s", f.Severity))
 	mark := ""
@@ -110,8 +127,66 @@ func (t *table) head(f finding.Finding, column int) {
 		mark = "  " + t.paint.Text(terminal.Strong, "new")
 	}
 
-	before := fmt.Sprintf("  %*s  ", column, place(f))
-	t.line(before, severity+"  "+terminal.Safe(f.RuleID)+mark)
+	where := location(f)
+	padding := strings.Repeat(" ", column-terminal.Columns(where))
+	t.line("", t.paint.Text(terminal.Strong, where)+padding+"  "+severity+"  "+terminal.Safe(f.RuleID)+mark)
+}
+
+// code is the line of a finding, in which the match stands out.
+func (t *table) code(f finding.Finding, width int) string {
+	before, match, after := matched(f)
+	before = strings.TrimLeft(before, " \t")
+	if match == "" {
+		before = strings.TrimSpace(before)
+	}
+	plain := func(text string) string { return terminal.Safe(strings.ReplaceAll(text, "\t", " ")) }
+	start := len("│ " + plain(before))
+	whole := "│ " + plain(before) + plain(match) + strings.TrimRight(plain(after), " ")
+	if whole == "│ " {
+		return ""
+	}
+
+	line, end := terminal.Cut(whole, width), start+len(plain(match))
+	if match == "" {
+		return t.paint.Text(terminal.Faint, line)
+	}
+	if cut := len(line) - len("…"); line != whole && end > cut {
+		end = len(line)
+		start = min(start, cut)
+	}
+
+	return t.paint.Text(terminal.Faint, line[:start]) + t.paint.Text(severityColors[f.Severity], line[start:end]) +
+		t.paint.Text(terminal.Faint, line[end:])
+}
+
+const (
+	// wholeLead is the column up to which snippets begin where their lines do.
+	wholeLead = 100
+	// mask stands in snippets for what is not shown.
+	mask = "****"
+)
+
+// matched parts the snippet of a finding at its match. Where it can't be told what
+// of it is the match, that is empty.
+func matched(f finding.Finding) (before, match, after string) {
+	text, start, end := f.Snippet, f.Column-1, f.EndColumn-1
+	if f.EndLine > f.Line {
+		end = len(text)
+	}
+	if start < 0 || start > min(wholeLead, len(text)) || strings.Contains(text[:start], mask) ||
+		strings.ContainsRune(text[:start], utf8.RuneError) {
+		return text, "", ""
+	}
+
+	if strings.HasPrefix(text[start:], mask) {
+		end = start + len(mask)
+	}
+	end = min(end, len(text))
+	if end <= start || !utf8.ValidString(text[:start]) || !utf8.ValidString(text[start:end]) {
+		return text, "", ""
+	}
+
+	return text[:start], text[start:end], text[end:]
 }
 
 // short writes a list of which only the first are named.

@@ -61,11 +61,27 @@ type message struct {
 type invocation struct {
 	ExecutionSuccessful bool           `json:"executionSuccessful"`
 	Notifications       []notification `json:"toolExecutionNotifications,omitempty"`
+	Properties          *facts         `json:"properties,omitempty"`
 }
 
 type notification struct {
-	Level   string  `json:"level"`
-	Message message `json:"message"`
+	Level     string     `json:"level"`
+	Message   message    `json:"message"`
+	Locations []location `json:"locations,omitempty"`
+	Rule      *ruleRef   `json:"associatedRule,omitempty"`
+}
+
+type ruleRef struct {
+	ID string `json:"id"`
+}
+
+// facts are of the run as a whole.
+type facts struct {
+	Outcome     string              `json:"outcome,omitempty"`
+	NotLookedAt int                 `json:"notLookedAt,omitempty"`
+	BaseSHA     string              `json:"baseSha,omitempty"`
+	BaseFoundBy finding.BaseFoundBy `json:"baseFoundBy,omitempty"`
+	LookedAt    *finding.LookedAt   `json:"lookedAt,omitempty"`
 }
 
 type result struct {

@@ -50,7 +50,7 @@ type Input struct {
 func Write(w io.Writer, in Input) error {
 	findings, total := selected(in)
 	rules := describe(in.Rules, findings)
-	r := run{Invocations: []invocation{newInvocation(in.Review, len(findings), total)}, ColumnKind: "utf16CodeUnits"}
+	r := run{Invocations: []invocation{newInvocation(in, len(findings), total)}, ColumnKind: "utf16CodeUnits"}
 	r.Tool.Driver = driver{
 		Name: "prwarden", Version: in.Version, InformationURI: "https://github.com/prwarden/prwarden", Rules: rules,
 	}
@@ -114,19 +114,90 @@ func category(r review.Review) string {
 	return "prwarden/" + r.ID
 }
 
-// newInvocation says what the log doesn't have.
-func newInvocation(r review.Review, results, total int) invocation {
-	in := invocation{ExecutionSuccessful: true}
-	warn := func(text string) {
-		in.Notifications = append(in.Notifications, notification{Level: "warning", Message: message{Text: text}})
+// newInvocation says what the log doesn't have. It is successful also when not all
+// was looked at: code scanning refuses the results of others.
+func newInvocation(input Input, results, total int) invocation {
+	r := input.Review
+	in := invocation{ExecutionSuccessful: true, Properties: newFacts(r)}
+	notify := func(level, text string) {
+		in.Notifications = append(in.Notifications, notification{Level: level, Message: message{Text: text}})
 	}
+	warn := func(text string) { notify("warning", text) }
 	if results < total {
 		warn(fmt.Sprintf("This log has the %d most severe of %d findings.", results, total))
 	}
 	if r.Truncated {
 		warn("There were more findings, or more that was not looked at, than a review keeps.")
 	}
+	if r.BaseFoundBy.Guessed() {
+		warn("What this was compared with is a guess.")
+	}
+	if v := r.Verdict; v != nil && v.NotLookedAt > 0 {
+		notify("error", fmt.Sprintf("%d parts of the change were not looked at.", v.NotLookedAt))
+	}
+
+	for _, s := range r.Skips {
+		in.Notifications = append(in.Notifications, newSkip(s))
+	}
+	if input.OmitSuppressed {
+		for _, f := range r.Suppressed {
+			in.Notifications = append(in.Notifications, newSuppressed(f))
+		}
+	}
+
 	return in
+}
+
+// newFacts returns nil when nothing is known.
+func newFacts(r review.Review) *facts {
+	f := facts{BaseSHA: r.BaseSHA, BaseFoundBy: r.BaseFoundBy}
+	if v := r.Verdict; v != nil {
+		f.Outcome, f.NotLookedAt = string(v.Outcome), v.NotLookedAt
+	}
+	if r.LookedAt != (finding.LookedAt{}) {
+		f.LookedAt = &r.LookedAt
+	}
+	if f == (facts{}) {
+		return nil
+	}
+
+	return &f
+}
+
+// newSkip says that something was not looked at.
+func newSkip(s finding.Skip) notification {
+	n := notification{Level: "error", Message: message{Text: "Not looked at: " + plain(s.Text()) + "."}}
+	if s.Tolerated {
+		n.Level = "note"
+	}
+	if s.RuleID != "" {
+		n.Rule = &ruleRef{ID: s.RuleID}
+	}
+
+	n.Locations = make([]location, 1)
+	where := &n.Locations[0].PhysicalLocation
+	where.ArtifactLocation.URI = relativeURI(s.File)
+	if s.Line > 0 {
+		where.Region = &region{StartLine: s.Line}
+	}
+
+	return n
+}
+
+// newSuppressed says that a comment suppresses a finding that is no result.
+func newSuppressed(f finding.Finding) notification {
+	text := "Suppressed by a comment"
+	if s := f.Suppression; s != nil && s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	n := notification{
+		Level: "note", Message: message{Text: plain(text + ". " + f.Message)}, Rule: &ruleRef{ID: f.RuleID},
+		Locations: make([]location, 1),
+	}
+	where := &n.Locations[0].PhysicalLocation
+	where.ArtifactLocation.URI, where.Region = relativeURI(f.File), newRegion(f)
+
+	return n
 }
 
 func newResult(f finding.Finding, ruleIndex int, compared bool) result {
