@@ -27,8 +27,10 @@ that it has started before; another --idempotency-key has it scanned anew.
 The API key comes from PRWARDEN_API_KEY or from --key-file.
 
 Exit status: 0 when the pull request passes (with --no-wait: when the review is
-queued), 1 when a finding reaches --fail-on, 2 when the command line, the
-configuration or the request is wrong, 3 when the service or the review failed.`,
+queued), 1 when a finding reaches --fail-on or something that counts was not looked
+at, 2 when the command line, the configuration or the request is wrong, as when
+there is no such pull request or no access to it, 3 when the service or the review
+failed.`,
 		Example: `  # In CI: fail for what is high or worse; show it in the diff and in a file
   prwarden review -o table -o github -o sarif=prwarden.sarif
 
@@ -55,6 +57,8 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 		"`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
 	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")
 	flags.StringVar(&in.BaseRef, "base-ref", "", "`BRANCH` that --head-sha is to be merged into.")
+	flags.BoolVar(&in.RequireBase, "require-base", false,
+		"Fail when what the pull request is to be merged into would have to be guessed.")
 	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute,
 		"For how long to wait, for everything together: a `TIME` such as 90s or 1h.")
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")

@@ -131,6 +131,8 @@ func bindOutput(cmd *cobra.Command, out *cli.Output, alone string) {
 		strings.Join(report.Formats(), ", ")+". Give it again for more than one."+alone+" (default table)")
 	flags.StringVar(&out.FailOn, "fail-on", "high",
 		"Exit with 1 when a finding has this `SEVERITY` or a worse one; "+cli.FailNever+" for never.")
+	flags.BoolVar(&out.AllowIncomplete, "allow-incomplete", false,
+		"Don't exit with 1 because something was not looked at. It is shown all the same.")
 	flags.StringVar(&out.Suppressed, "suppressed", cli.SuppressedOmit, "What SARIF does with findings "+
 		"that comments suppress, for which GitHub code scanning would open alerts: `include|omit`.")
 	flags.StringVar(&out.Color, "color", terminal.ColorAuto,

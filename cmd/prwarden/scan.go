@@ -20,9 +20,9 @@ needs no git. The repository is only read.
 Beside the default ruleset the repository's .prwarden/rules.yml applies; with
 --all the one in PATH, and no other.
 
-Exit status: 0 when no finding reaches --fail-on, 1 when one does, 2 when the
-command line or a rules file is wrong, 3 when something could not be read or the
-scan did not go through.`,
+Exit status: 0 when no finding reaches --fail-on, 1 when one does or something that
+counts was not looked at, 2 when the command line or a rules file is wrong, 3 when
+something could not be read or the scan did not go through.`,
 		Example: `  # What would a review say of my changes so far, and of what I am committing?
   prwarden scan
   prwarden scan --staged

@@ -86,11 +86,16 @@ func (o Output) parse(st Streams) (*outputs, error) {
 }
 
 // withdraw removes the reports of earlier calls when this one ended without a
-// report: a later step of a CI job would take them for what was found now. It
-// returns the error with which this call ended.
+// report: a later step of a CI job would take them for what was found now. Where
+// GitHub looks for annotations it gets one of the error, with which this call ended
+// and which is returned.
 func (o *outputs) withdraw(err error) error {
 	if err == nil || errors.Is(err, ErrSilent) {
 		return err
+	}
+	if slices.Contains(o.list, report.Output{Format: report.GitHub}) {
+		// What can't be written here is said on stderr all the same.
+		_, _ = io.WriteString(o.st.Out, report.Annotation("error", terminal.Safe(strings.Join(strings.Fields(err.Error()), " "))))
 	}
 	for _, output := range o.list {
 		err = errors.Join(err, output.Remove())

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -38,6 +37,7 @@ type ReviewInput struct {
 
 	// Commits to scan in place of the pull request's own.
 	HeadSHA, BaseSHA, BaseRef string
+	RequireBase               bool // fail rather than guess the base
 
 	IdempotencyKey string        // empty for one that is made of the CI job, or at random
 	NoWait         bool          // until the review has ended
@@ -194,17 +194,6 @@ func (r *reviewer) wait(ctx context.Context, id string) (answer review.Review, r
 	}
 }
 
-// show shows a review that has ended.
-func (r *reviewer) show(answer review.Review, raw []byte) error {
-	err := r.out.show(report.Report{
-		Review: answer, Of: fmt.Sprintf("%s#%d", answer.Repo, answer.PRNumber), JSON: raw,
-	})
-	if err == nil && answer.Status != review.Complete {
-		return ErrSilent
-	}
-	return err
-}
-
 // newClient returns a client of the server with the key that the configuration
 // names. trouble hears of failures that are tried again.
 func newClient(st Streams, c config.Client, trouble func(error)) (*restclient.Client, error) {
@@ -256,22 +245,6 @@ func apiKey(st Streams, c config.Client) (string, error) {
 	return key, nil
 }
 
-// reviewError tells a request that was wrong, which trying again as it is will
-// not help, from a service that failed.
-func reviewError(err error) error {
-	var refused *restclient.APIError
-	if !errors.As(err, &refused) {
-		return err
-	}
-
-	refused.Message = terminal.Safe(refused.Message)
-	mayPass := []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
-	if refused.Status >= http.StatusInternalServerError || slices.Contains(mayPass, refused.Status) {
-		return err
-	}
-	return &UsageError{Err: err}
-}
-
 // target is what to ask the server for.
 type target struct {
 	request restclient.NewReview
@@ -306,7 +279,7 @@ func (in ReviewInput) target(st Streams, out *outputs) (*target, error) {
 		return nil, Usagef("--priority: %q is no priority; use %s or %s", in.Priority, review.Normal, review.Low)
 	}
 
-	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset}}
+	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset, RequireBase: in.RequireBase}}
 	if in.Priority != string(review.Normal) { // which is what servers take without
 		t.request.Priority = in.Priority
 	}

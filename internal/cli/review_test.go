@@ -122,9 +122,8 @@ func TestReviewWaits(t *testing.T) {
 	r := review(t, ending(complete, "complete"), asked())
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
-	assert.Equal(t, `a\x1b[2J.js
-  3:5  high      security/no-eval
-       Parse the value instead of running it.
+	assert.Equal(t, `a\x1b[2J.js:3:5  high      security/no-eval
+    Parse the value instead of running it.
 
 1 finding in acme/web#17: 1 high.
 Failed: 1 finding is high or worse.
@@ -142,21 +141,36 @@ func TestReviewThreshold(t *testing.T) {
 	compared := strings.Replace(complete, `"line":3`, `"line":3,"state":"existing"`, 1)
 	compared = strings.Replace(compared, `"skipped"`, `"previous_review_id":"rev_0","skipped"`, 1)
 
+	incomplete := `{"review_id":"rev_1","status":"complete","pr_number":17,"repo":"acme/web","findings":[],"summary":{},
+"skipped":[{"file":"a","reason":"file_too_large","tolerated":false}],
+"verdict":{"outcome":"incomplete","threshold":"high","not_looked_at":1}}`
+	never := func(o *cli.Output) { o.FailOn = cli.FailNever }
+	newOnly := func(o *cli.Output) { o.NewOnly = true }
+	allowed := func(o *cli.Output) { o.AllowIncomplete = true }
+
 	for name, tt := range map[string]struct {
-		review  string
-		failOn  string
-		newOnly bool
-		exit    int
+		review string
+		change func(*cli.Output)
+		exit   int
 	}{
-		"reached":            {complete, "high", false, cli.ExitFound},
-		"none":               {complete, cli.FailNever, false, cli.ExitOK},
-		"existing":           {compared, "high", false, cli.ExitFound},
-		"existing, only new": {compared, "high", true, cli.ExitOK},
+		"reached":              {complete, nil, cli.ExitFound},
+		"none":                 {complete, never, cli.ExitOK},
+		"existing":             {compared, nil, cli.ExitFound},
+		"existing, only new":   {compared, newOnly, cli.ExitOK},
+		"incomplete":           {incomplete, nil, cli.ExitFound},
+		"incomplete, only new": {incomplete, newOnly, cli.ExitFound},
+		"incomplete, allowed":  {incomplete, allowed, cli.ExitOK},
+		"incomplete, none":     {incomplete, never, cli.ExitOK},
+		"reached, incomplete": {
+			strings.Replace(complete, `"skipped"`, `"verdict":{"not_looked_at":1},"skipped"`, 1), allowed, cli.ExitFound,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := asked()
-			in.Output.FailOn, in.Output.NewOnly = tt.failOn, tt.newOnly
+			if tt.change != nil {
+				tt.change(&in.Output)
+			}
 			r := review(t, ending(tt.review, "complete"), in)
 			assert.Equal(t, tt.exit, cli.ExitCode(r.err), r.out)
 		})
@@ -196,6 +210,60 @@ func TestReviewOutputs(t *testing.T) {
 	require.NoError(t, err)
 	log := sariftest.Valid(t, text)
 	assert.NotEmpty(t, log.Runs[0].Tool.Driver.Rules[0].HelpURI, "default rules are known")
+}
+
+// Where GitHub looks for annotations, it gets one when there is no review to show.
+func TestReviewFailsWithAnAnnotation(t *testing.T) {
+	t.Parallel()
+	in := asked()
+	in.Output.Formats = []string{"github"}
+	refusal := `{"message":"Not\n::yours.","details":[{"reason":"REPOSITORY_NOT_ALLOWED"}]}`
+	for name, tt := range map[string]struct {
+		server http.Handler
+		change func(*cli.ReviewInput)
+		want   string
+	}{
+		"refused": {
+			fakeServer{status: http.StatusForbidden, body: refusal}, nil,
+			`::error title=prwarden::Not\n::yours. (REPOSITORY_NOT_ALLOWED, HTTP 403)` + "\n",
+		},
+		"wrong": {
+			fakeServer{}, func(in *cli.ReviewInput) { in.HeadSHA = "100%" },
+			`::error title=prwarden::--head-sha: "100%25" is not a commit in 40 hexadecimal digits` + "\n",
+		},
+		"failed": {
+			ending(failed, "failed"), nil,
+			"::error title=prwarden::The review of acme/web#17 failed: The code host can't be reached. (host_unreachable)\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := in
+			if tt.change != nil {
+				tt.change(&in)
+			}
+			r := review(t, tt.server, in)
+			require.Error(t, r.err)
+			assert.Equal(t, tt.want, r.out)
+		})
+	}
+}
+
+// A review that failed because of what it was asked for is the command line's
+// fault, and any other one the service's.
+func TestReviewFailures(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]int{
+		"pull_request_not_found": cli.ExitUsage, "repository_not_found": cli.ExitUsage, "access_denied": cli.ExitUsage,
+		"commit_not_found": cli.ExitUsage, "base_unknown": cli.ExitUsage, "no_merge_base": cli.ExitUsage,
+		"repository_not_allowed": cli.ExitUsage, "host_misconfigured": cli.ExitUsage,
+		"host_unreachable": cli.ExitFailed, "scan_timeout": cli.ExitFailed, "pull_request_too_large": cli.ExitFailed,
+		"worker_lost": cli.ExitFailed, "code_of_tomorrow": cli.ExitFailed,
+	} {
+		r := review(t, ending(strings.Replace(failed, "host_unreachable", code, 1), "failed"), asked())
+		require.ErrorIs(t, r.err, cli.ErrSilent)
+		assert.Equal(t, want, cli.ExitCode(r.err), code)
+	}
 }
 
 func TestReviewOutputThatCanNotBeWritten(t *testing.T) {

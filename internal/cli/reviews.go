@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,6 +18,7 @@ import (
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // ShowReview shows a review that was begun before, and fails as Review does when
@@ -111,10 +114,15 @@ func ListReviews(ctx context.Context, st Streams, c config.Client, in ListInput)
 		return nil
 	}
 	t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tPULL REQUEST\tSTATUS\tFINDINGS\tCREATED")
+	fmt.Fprintln(t, "ID\tPULL REQUEST\tSTATUS\tVERDICT\tFINDINGS\tCREATED")
 	for _, r := range listed {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", terminal.Safe(r.ID), terminal.Safe(fmt.Sprintf("%s#%d", r.Repo, r.PRNumber)),
-			terminal.Safe(string(r.Status)), counts(r), r.CreatedAt.UTC().Format(time.DateTime))
+		verdict := "-"
+		if r.Verdict != nil {
+			verdict = terminal.Safe(string(r.Verdict.Outcome))
+		}
+		of := terminal.Safe(fmt.Sprintf("%s#%d", r.Repo, r.PRNumber))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(r.ID), of,
+			terminal.Safe(string(r.Status)), verdict, counts(r), r.CreatedAt.UTC().Format(time.DateTime))
 	}
 	return t.Flush()
 }
@@ -178,4 +186,45 @@ func troubles(st Streams) func(error) {
 	return func(err error) {
 		st.note("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
 	}
+}
+
+// show shows a review that has ended.
+func (r *reviewer) show(answer review.Review, raw []byte) error {
+	err := r.out.show(report.Report{
+		Review: answer, Of: fmt.Sprintf("%s#%d", answer.Repo, answer.PRNumber), JSON: raw,
+	})
+	if err == nil && answer.Status != review.Complete {
+		return failedReview(answer)
+	}
+	return err
+}
+
+// failedReview is the error of a review that has no result, about which all was
+// said. The command line is to blame when it named what the server can't read.
+func failedReview(r review.Review) error {
+	wrong := []string{
+		scan.CodePullRequestNotFound, scan.CodeRepositoryNotFound, scan.CodeAccessDenied, scan.CodeCommitNotFound,
+		scan.CodeBaseUnknown, scan.CodeNoMergeBase, scan.CodeHostMisconfigured, review.CodeNotAllowed,
+	}
+	if r.Failure != nil && slices.Contains(wrong, r.Failure.Code) {
+		return &UsageError{Err: ErrSilent}
+	}
+
+	return ErrSilent
+}
+
+// reviewError tells a request that was wrong, which trying again as it is will
+// not help, from a service that failed.
+func reviewError(err error) error {
+	var refused *restclient.APIError
+	if !errors.As(err, &refused) {
+		return err
+	}
+
+	refused.Message = terminal.Safe(refused.Message)
+	mayPass := []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+	if refused.Status >= http.StatusInternalServerError || slices.Contains(mayPass, refused.Status) {
+		return err
+	}
+	return &UsageError{Err: err}
 }

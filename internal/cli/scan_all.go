@@ -41,7 +41,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 
 	text := bufio.NewWriterSize(st.Out, 64<<10)
 	if in.lines() {
-		o.Found, o.PlacesOnly = linesTo(text), true
+		o.Found, o.Notice, o.PlacesOnly = linesTo(text), all.noticeTo(text, out.failOn), true
 	}
 
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
@@ -123,6 +123,18 @@ func inOrder(a, b finding.Finding) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
+// noticeTo returns what does as notice does, and writes to out what counts for the
+// verdict.
+func (g *gathered) noticeTo(out io.Writer, failOn rule.Severity) func(folder.Notice) {
+	return func(n folder.Notice) {
+		g.notice(n)
+		listed := n.Reason != folder.Unreadable && n.Reason != folder.SkipTooManyHits
+		if listed && !n.Kind().Tolerated(failOn, finding.Tolerated) {
+			_, _ = out.Write(report.JSONSkip(n.Skip)) // the scan ends with the error that the next finding or Flush gets
+		}
+	}
+}
+
 // notice tells what can't be read, and keeps what a review lists too.
 func (g *gathered) notice(n folder.Notice) {
 	switch n.Reason {
@@ -153,7 +165,7 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 
 	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: sum.Findings,
-		SkipCounts: g.skipCounts,
-		Truncated:  total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
+		SkipCounts: g.skipCounts, LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
+		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
 	}
 }

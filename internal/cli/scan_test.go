@@ -33,7 +33,7 @@ func project(t *testing.T) string {
 		"web/cart.js":         "eval(answer)\n",
 		"out/made.py":         "print(3)\n",
 		"logo.png":            "\x89PNG\x00",
-		"web/app.min.js":      strings.Repeat("a", 17000) + "\nprint()\n",
+		"web/app.min.js":      strings.Repeat("a", 1700) + "\nprint()\n",
 	} {
 		path := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -90,29 +90,25 @@ func TestScan(t *testing.T) {
 	rules := filepath.Join(root, ".prwarden", "rules.yml")
 	r := scanLocally(t, all(root, func(in *cli.ScanInput) { in.Output.FailOn = "critical" }))
 	require.NoError(t, r.err)
-	assert.Equal(t, `main.py
-  1:1  warning   custom/no-print
-       Use the logger.
-       │ print(1)
-  2:1  warning   custom/no-print
-       │ print(2)
+	assert.Equal(t, `main.py:1:1  warning   custom/no-print
+    Use the logger.
+    │ print(1)
+main.py:2:1  warning   custom/no-print
+    │ print(2)
 
-web/app.min.js
-  2:1  warning   custom/no-print
-       Use the logger.
-       │ print()
+web/app.min.js:2:1  warning   custom/no-print
+    Use the logger.
+    │ print()
 
-web/cart.js
-  1:1  high      security/no-eval
-       Parse the value instead of running it, with JSON.parse for data or a map
-       of functions for choices.
-       │ eval(answer)
+web/cart.js:1:1  high      security/no-eval
+    Parse the value instead of running it, with JSON.parse for data or a map of
+    functions for choices.
+    │ eval(answer)
 
-Not looked at:
+Not looked at, which is tolerated:
   logo.png: a binary file
-  web/app.min.js:1: the line is over 16 KiB
 
-4 findings in 4 files in 0.00 s: 1 high, 3 warning; 2 not looked at.
+4 findings in 4 files in 0.00 s: 1 high, 3 warning; 1 not looked at.
 Passed: no finding is critical.
 `, r.out)
 	assert.Equal(t, "applying "+rules+"\n", r.errOut)
@@ -123,13 +119,13 @@ Passed: no finding is critical.
 	assert.Equal(t, `{"rule_id":"custom/no-print","file":"main.py","line":1`+end+
 		`{"rule_id":"custom/no-print","file":"main.py","line":2`+end+
 		`{"rule_id":"custom/no-print","file":"web/app.min.js","line":2`+end, r.out)
-	assert.Contains(t, r.errOut, "\n3 findings in 4 files in 0.00 s: 3 warning; 2 not looked at.\n")
+	assert.Contains(t, r.errOut, "\n3 findings in 4 files in 0.00 s: 3 warning; 1 not looked at.\n")
 
 	r = scanLocally(t, all(root, func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault; in.Output.FailOn = "high" }))
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
 	assert.Contains(t, r.out,
-		"1 finding in 4 files in 0.00 s: 1 high; 2 not looked at.\nFailed: 1 finding is high or worse.\n")
+		"1 finding in 4 files in 0.00 s: 1 high; 1 not looked at.\nFailed: 1 finding is high or worse.\n")
 }
 
 // The exit status is the same in whatever form findings are written.
@@ -149,6 +145,33 @@ func TestScanReachesTheThreshold(t *testing.T) {
 	}
 }
 
+// What was not looked at does not pass, unless that is allowed or nothing can fail.
+func TestScanIncomplete(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	large := filepath.Join(root, "data.json")
+	require.NoError(t, os.WriteFile(large, []byte("{"), 0o644))
+	require.NoError(t, os.Truncate(large, 64<<20))
+
+	for _, format := range append(report.Formats(), cli.FormatLines) {
+		for name, change := range map[string]func(*cli.Output){
+			"incomplete": func(o *cli.Output) { o.FailOn = "critical" },
+			"allowed":    func(o *cli.Output) { o.FailOn, o.AllowIncomplete = "critical", true },
+			"never":      func(o *cli.Output) { o.FailOn = "none" },
+		} {
+			r := scanLocally(t, all(root, func(in *cli.ScanInput) {
+				in.Output.Formats = []string{format}
+				change(&in.Output)
+			}))
+			assert.Equal(t, name == "incomplete", cli.ExitCode(r.err) == cli.ExitFound, "%s %s: %v", format, name, r.err)
+			assert.Contains(t, r.out, "data.json", "%s %s", format, name)
+		}
+	}
+
+	r := scanLocally(t, all(root, lines, func(in *cli.ScanInput) { in.Output.FailOn = "critical" }))
+	assert.JSONEq(t, `{"not_looked_at":{"file":"data.json","reason":"file_too_large","tolerated":false}}`, r.out)
+}
+
 func TestScanWithARulesFile(t *testing.T) {
 	t.Parallel()
 	root := project(t)
@@ -160,13 +183,13 @@ func TestScanWithARulesFile(t *testing.T) {
 	)
 	r := scanLocally(t, all(root, withRules(rules), noDefaults))
 	require.NoError(t, r.err)
-	assert.Contains(t, r.out, "out/made.py\n  1:6  info      a/made\n       m\n", "the folder's own excludes it")
+	assert.Contains(t, r.out, "out/made.py:1:6  info      a/made\n    m\n", "the folder's own excludes it")
 	assert.NotContains(t, r.errOut, "applying")
-	assert.Contains(t, r.out, "1 finding in 5 files in 0.00 s: 1 info; 2 not looked at.\n")
+	assert.Contains(t, r.out, "1 finding in 5 files in 0.00 s: 1 info; 1 not looked at.\n")
 
 	r = scanLocally(t, all(filepath.Join(root, "main.py"), noDefaults, withRules(rules)))
 	require.NoError(t, r.err)
-	assert.Equal(t, "No findings in 1 file in 0.00 s.\n", r.out)
+	assert.Equal(t, "No findings in 1 file in 0.00 s: 2 lines in 1 file.\n", r.out)
 	assert.Empty(t, r.errOut)
 }
 

@@ -35,19 +35,15 @@ func Decide(failing, notLookedAt int) Outcome {
 }
 
 // Judge decides the verdict of a result and marks the skips that are tolerated.
-// tolerates says which reasons are. A rule that was stopped counts only when its
-// findings would have failed.
+// tolerates says which reasons are.
 func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bool) {
-	passedOver := func(k SkipKind) bool {
-		return tolerates(k.Reason) || k.Severity != 0 && !k.Severity.AtLeast(threshold)
-	}
 	for i := range r.Skips {
-		r.Skips[i].Tolerated = passedOver(r.Skips[i].Kind())
+		r.Skips[i].Tolerated = r.Skips[i].Kind().Tolerated(threshold, tolerates)
 	}
 
 	v := Verdict{Threshold: threshold}
 	for kind, n := range r.SkipCounts {
-		if !passedOver(kind) {
+		if !kind.Tolerated(threshold, tolerates) {
 			v.NotLookedAt += n
 		}
 	}
@@ -59,6 +55,12 @@ func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bo
 type SkipKind struct {
 	Reason   string
 	Severity rule.Severity // of the rule that was stopped; 0 when it is not about a rule
+}
+
+// Tolerated reports whether a verdict passes over skips of a kind. A rule that was
+// stopped counts only when its findings would have failed.
+func (k SkipKind) Tolerated(threshold rule.Severity, tolerates func(reason string) bool) bool {
+	return tolerates(k.Reason) || k.Severity != 0 && !k.Severity.AtLeast(threshold)
 }
 
 // Kind is what the skip is counted as.

@@ -71,7 +71,8 @@ func (r Report) annotateSkips(b *strings.Builder) {
 		if s.Line > 0 {
 			where += fmt.Sprintf(",line=%d", s.Line)
 		}
-		fmt.Fprintf(b, "::%s %s,title=Not looked at::%s\n", level, where, commandData("Not looked at: "+terminal.Safe(s.Text())))
+		text := "Not looked at: " + terminal.Safe(s.Text())
+		fmt.Fprintf(b, "::%s %s,title=Not looked at::%s\n", level, where, commandData(text))
 	}
 	if n := r.unlistedSkips(); n > 0 {
 		b.WriteString(Annotation(level, fmt.Sprintf("%d more were not looked at, too many to list.", n)))
@@ -81,7 +82,8 @@ func (r Report) annotateSkips(b *strings.Builder) {
 	if len(tolerated) == 0 {
 		return
 	}
-	text := "Not looked at, which is tolerated: " + strings.Join(texts(tolerated[:min(len(tolerated), maxNamed)], skipped), "; ")
+	named := texts(tolerated[:min(len(tolerated), maxNamed)], skipped)
+	text := "Not looked at, which is tolerated: " + strings.Join(named, "; ")
 	if n := len(tolerated) - maxNamed; n > 0 {
 		text += fmt.Sprintf("; and %s more", r.counted(n))
 	}

@@ -81,6 +81,19 @@ func JSONLines(dst []byte, file string, findings []finding.Finding) []byte {
 	return dst
 }
 
+// JSONSkip is something that was not looked at as a line of JSON, with the key
+// not_looked_at, which has it as in the API.
+func JSONSkip(s finding.Skip) []byte {
+	line, err := json.Marshal(struct {
+		NotLookedAt finding.Skip `json:"not_looked_at"`
+	}{s})
+	if err != nil {
+		panic(err) // texts and numbers always have a JSON form
+	}
+
+	return []byte(terminal.SafeJSON(line) + "\n")
+}
+
 // quoted is a text as a JSON string.
 func quoted(text string) string {
 	var b bytes.Buffer

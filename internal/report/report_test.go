@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,12 +102,18 @@ func complete(findings ...finding.Finding) report.Report {
 		Of: "acme/web#17", FailOn: rule.High, Version: "v1.2.3",
 		Review: review.Review{
 			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings,
-			Summary:   finding.Summary{},
+			Summary: finding.Summary{},
+			BaseSHA: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d", BaseFoundBy: finding.BaseMergeRef,
+			LookedAt:  finding.LookedAt{Files: 9, AddedLines: 1204, Rules: 433},
+			Verdict:   &finding.Verdict{Outcome: finding.Pass, Threshold: rule.High},
 			CreatedAt: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC),
 		},
 	}
 	for _, f := range findings {
 		r.Review.Summary[f.Severity]++
+		if f.Severity.AtLeast(rule.High) {
+			r.Review.Verdict.Outcome = finding.Fail
+		}
 	}
 	return r
 }
@@ -118,26 +125,47 @@ func rich() report.Report {
 	accepted := again(query(), 60)
 	accepted.Suppression = &finding.Suppression{Reason: "the id is a number\n", Until: "2027-01-31", Line: 59}
 	silent := again(query(), 70)
+	silent.Fingerprint = "f2b"
 	silent.Suppression = &finding.Suppression{Line: 70}
 	r.Review.Suppressed = []finding.Finding{accepted, silent}
 	gone := again(secret(), 9)
 	gone.State = finding.StateFixed
 	r.Review.Fixed = []finding.Finding{gone}
 	r.Review.Skips = []finding.Skip{
-		{File: "logo.png", Reason: "binary"},
+		{File: "logo.png", Reason: "binary", Tolerated: true},
 		{File: "data.json", Reason: "file_too_large"},
 		{File: "min.js", Line: 7, Reason: "line_too_long"},
-		{File: "vendor/lib", Reason: "submodule"},
-		{File: "big.txt", RuleID: "custom/slow", Reason: "rule_stopped"},
+		{File: "vendor/lib", Reason: "submodule", Tolerated: true},
+		{File: "big.txt", RuleID: "custom/slow", Reason: "rule_stopped", Severity: rule.High},
 		{File: "new.txt", Reason: "reason_of_tomorrow"},
+		{File: hostile().File, Reason: "::error::\n##[x]"},
 	}
+	r.Review.Verdict.NotLookedAt = 5
+	r.Review.BaseFoundBy = finding.BaseDefaultBranch
+	return r
+}
+
+// incomplete has no finding that fails, and more that was not looked at than is
+// listed.
+func incomplete() report.Report {
+	r := complete(deep())
+	r.Review.Skips = []finding.Skip{
+		{File: ".prwarden/rules.yml", Reason: "rules_file_invalid"},
+		{File: "a.txt", RuleID: "custom/slow", Reason: "rule_stopped", Severity: rule.Low, Tolerated: true},
+		{File: "data.json", Reason: "file_too_large"},
+	}
+	r.Review.Verdict = &finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 12_002}
+	r.Review.Truncated = true
+	r.Review.BaseFoundBy = finding.BaseMergeCommit
 	return r
 }
 
 func many() report.Report {
 	r := complete(secret())
 	for i := range 30 {
-		r.Review.Skips = append(r.Review.Skips, finding.Skip{File: "logo.png", Reason: "binary"})
+		r.Review.Skips = append(r.Review.Skips, finding.Skip{
+			File: fmt.Sprintf("logo%d.png", i), Reason: "binary", Tolerated: true,
+		})
 		r.Review.Fixed = append(r.Review.Fixed, again(secret(), i+1))
 	}
 	r.Review.Truncated = true
@@ -157,11 +185,13 @@ func cases() map[string]report.Report {
 	newOnly.NewOnly = true
 	never := complete(secret())
 	never.FailOn = 0
+	allowed := incomplete()
+	allowed.AllowIncomplete = true
 	canceled := failed()
 	canceled.Review.Status, canceled.Review.Failure = review.Canceled, nil
 	return map[string]report.Report{
 		"rich": rich(), "new-only": newOnly, "never": never, "passes": complete(wide(), deep()), "nothing": complete(),
-		"many":   many(),
+		"many": many(), "incomplete": incomplete(), "allowed": allowed,
 		"failed": failed(), "canceled": canceled,
 	}
 }
@@ -365,12 +395,12 @@ func TestSummaryOfTruncated(t *testing.T) {
 	t.Parallel()
 	r := rich()
 	assert.Equal(t,
-		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 6 not looked at.", r.Summary())
+		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 7 not looked at.", r.Summary())
 	r.Review.Truncated, r.Review.Fixed = true, nil
 	assert.Equal(
 		t,
 		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, "+
-			"at least 6 not looked at, too many to list all.",
+			"at least 7 not looked at, too many to list all.",
 		r.Summary(),
 	)
 }
@@ -388,23 +418,53 @@ func TestVerdict(t *testing.T) {
 	never.FailOn = 0
 	worst := complete(query())
 	worst.FailOn = rule.Critical
+	newAndSkipped := rich()
+	newAndSkipped.NewOnly = true
+	newAndSkipped.Review.Findings = newAndSkipped.Review.Findings[:2] // none is new
+	newAndSkipped.Review.Summary = finding.Summary{rule.High: 2}
+	allowed, regardless := incomplete(), incomplete()
+	allowed.AllowIncomplete, regardless.FailOn = true, 0
+	one := incomplete()
+	one.Review.Verdict.NotLookedAt = 1
+
 	for name, tt := range map[string]struct {
 		r    report.Report
-		n    int
+		want finding.Outcome
 		says string
 	}{
-		"fails":                   {complete(query(), secret(), deep()), 2, "Failed: 2 findings are high or worse."},
-		"less than the threshold": {complete(deep()), 0, "Passed: no finding is high or worse."},
-		"the worst threshold":     {worst, 0, "Passed: no finding is critical."},
-		"none is new":             {existing, 0, "Passed: no new finding is high or worse."},
-		"no threshold":            {never, 0, ""},
-		"truncated":               {truncated, 11_999, "Failed: 11999 new findings are high or worse."},
-		"failed":                  {failed(), 0, ""},
+		"fails": {
+			complete(query(), secret(), deep()), finding.Fail, "Failed: 2 findings are high or worse.",
+		},
+		"less than the threshold": {complete(deep()), finding.Pass, "Passed: no finding is high or worse."},
+		"the worst threshold":     {worst, finding.Pass, "Passed: no finding is critical."},
+		"none is new":             {existing, finding.Pass, "Passed: no new finding is high or worse."},
+		"no threshold":            {never, finding.Pass, ""},
+		"truncated":               {truncated, finding.Fail, "Failed: 11999 new findings are high or worse."},
+		"failed":                  {failed(), finding.Pass, ""},
+		"fails, and not all was looked at": {
+			rich(), finding.Fail, "Failed: 3 findings are high or worse, and 5 parts were not looked at.",
+		},
+		"not all was looked at": {
+			incomplete(), finding.Incomplete,
+			"Incomplete: no finding is high or worse, but 12002 parts were not looked at.",
+		},
+		"one part": {
+			one, finding.Incomplete, "Incomplete: no finding is high or worse, but 1 part was not looked at.",
+		},
+		"none is new, and not all was looked at": {
+			newAndSkipped, finding.Incomplete,
+			"Incomplete: no new finding is high or worse, but 5 parts were not looked at.",
+		},
+		"allowed": {
+			allowed, finding.Incomplete,
+			"Passed: no finding is high or worse. That 12002 parts were not looked at is allowed.",
+		},
+		"no threshold, and not all was looked at": {regardless, finding.Pass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tt.n, tt.r.Failing())
-			assert.Equal(t, tt.n > 0, tt.r.Fails())
+			assert.Equal(t, tt.want, tt.r.Outcome())
+			assert.Equal(t, tt.want == finding.Pass || tt.r.AllowIncomplete, tt.r.Passes())
 			assert.Equal(t, tt.says, tt.r.Verdict())
 		})
 	}

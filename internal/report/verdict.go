@@ -99,7 +99,7 @@ func (r Report) Verdict() string {
 		at += " or worse"
 	}
 
-	missing := terminal.Count(r.notLookedAt(), "part") + " of it"
+	missing := terminal.Count(r.notLookedAt(), "part")
 	if r.notLookedAt() == 1 {
 		missing += " was not looked at"
 	} else {
@@ -130,7 +130,7 @@ func (r Report) Verdict() string {
 // nothing is to be merged.
 func (r Report) Base() string {
 	text := "Compared with " + terminal.Safe(r.Review.BaseSHA[:min(len(r.Review.BaseSHA), shortSHA)])
-	const name = "Name the base with --base-sha or --base-ref, or refuse guesses with --require-base."
+	const name = "Name it with --head-sha and --base-sha or --base-ref, or refuse guesses with --require-base."
 	switch r.Review.BaseFoundBy {
 	case finding.BaseMergeRef:
 		return text + ", the base of the code host's trial merge."
@@ -155,12 +155,11 @@ func (r Report) lookedAt() string {
 		return ""
 	}
 
-	text := counted(l.AddedLines, "added line") + " in " + counted(l.Files, "file")
-	if l.Rules > 0 {
-		text += ", " + counted(l.Rules, "rule")
+	if l.Rules == 0 { // files that were scanned as a whole
+		return counted(l.AddedLines, "line") + " in " + counted(l.Files, "file")
 	}
 
-	return text
+	return counted(l.AddedLines, "added line") + " in " + counted(l.Files, "file") + ", " + counted(l.Rules, "rule")
 }
 
 // counted is terminal.Count with commas between thousands.

@@ -241,7 +241,7 @@ const (
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
 	codeHandedBack       = "handed_back"       // likewise
 	codeLeaseLost        = "lease_lost"        // likewise: the lease ran out, or the review was canceled
-	codeNotAllowed       = "repository_not_allowed"
+	CodeNotAllowed       = "repository_not_allowed"
 )
 
 // ending is a state and the store's call that leads to it.
@@ -296,7 +296,7 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 func notAllowed(c Claim) *ScanError {
 	return &ScanError{
 		Failure: Failure{
-			Code: codeNotAllowed,
+			Code: CodeNotAllowed,
 			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; its settings list the "+
 				"repositories that it may use.", c.Organization, c.Repo),
 		},

@@ -39,8 +39,8 @@ type FileResult struct {
 	Counts     finding.Summary   // of all
 	Suppressed []finding.Finding // the first ones, likewise
 	Skips      []finding.Skip    // by line and rule id
+	Lines      int               // added ones that were looked at
 
-	lines           int               // added ones that were looked at
 	excluded        bool              // by the rules file
 	suppressedCount int               // of all
 	reports         []finding.Finding // about comments that suppress, by line
@@ -125,7 +125,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
 	}
 	for _, r := range f.Added {
-		s.out.lines += r.Last - r.First + 1
+		s.out.Lines += r.Last - r.First + 1
 	}
 	s.out.err = s.scan(ctx)
 

@@ -236,9 +236,9 @@ func (c *collector) add(r FileResult) {
 	for _, s := range r.Skips {
 		c.skip(s)
 	}
-	if r.lines > 0 {
+	if r.Lines > 0 {
 		c.lookedAt.Files++
-		c.lookedAt.AddedLines = min(c.lookedAt.AddedLines+r.lines, math.MaxInt32)
+		c.lookedAt.AddedLines = min(c.lookedAt.AddedLines+r.Lines, math.MaxInt32)
 	}
 }
 

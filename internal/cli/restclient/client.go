@@ -76,6 +76,8 @@ type NewReview struct {
 	BaseRef  string `json:"base_ref,omitempty"`
 	FailOn   string `json:"fail_on,omitempty"`
 	Priority string `json:"priority,omitempty"`
+
+	RequireBase bool `json:"require_base,omitempty"`
 }
 
 // Created is the answer to that.

@@ -60,6 +60,7 @@ type Notice struct {
 // Summary is what a scan did in all.
 type Summary struct {
 	Scanned  int             // files of which lines were looked at
+	Lines    int             // in them
 	Findings finding.Summary // also of those that are not given
 	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
@@ -144,6 +145,7 @@ func (w *output) found(file string, r scan.FileResult) error {
 		total += n
 	}
 	w.sum.Scanned++
+	w.sum.Lines += r.Lines
 	w.sum.Suppressed += len(r.Suppressed)
 
 	if w.o.Found != nil {
