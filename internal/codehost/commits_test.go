@@ -45,6 +45,7 @@ func TestNamedHeadIsMerged(t *testing.T) {
 	change, err := s.Open(t.Context(), named(finding.Commits{Head: head, BaseRef: "main"}))
 	require.NoError(t, err)
 	assert.Equal(t, tip, change.BaseSHA(), "the branch as it was before the merge")
+	assert.Equal(t, finding.BaseRequested, change.BaseFoundBy())
 	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
 
 	r.Ref("refs/heads/forwarded", r.Commit(Text("a", "0\npull\n4\n"), head))

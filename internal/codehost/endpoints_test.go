@@ -1,12 +1,14 @@
 package codehost_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -135,6 +137,13 @@ func TestEnds(t *testing.T) {
 		},
 	}
 
+	foundBy := map[string]finding.BaseFoundBy{ // else by the default branch
+		"merge ref": finding.BaseMergeRef, "empty by merge ref": finding.BaseMergeRef,
+		"merged": finding.BaseMergeCommit, "merged by way of another branch": finding.BaseMergeCommit,
+	}
+	required := target
+	required.RequireBase = true
+
 	for name, build := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,8 +157,21 @@ func TestEnds(t *testing.T) {
 			}
 			c := open(t, r)
 			assert.Equal(t, base, c.BaseSHA())
+			by := cmp.Or(foundBy[name], finding.BaseDefaultBranch)
+			assert.Equal(t, by, c.BaseFoundBy())
 			files(t, c)
 			agrees(t, r)
+
+			c, err := source(t, fileHost(r)).Open(t.Context(), required)
+			if !by.Guessed() {
+				require.NoError(t, err)
+				assert.NoError(t, c.Close())
+				return
+			}
+			var f *scan.Failure
+			require.ErrorAs(t, err, &f)
+			assert.Equal(t, scan.CodeBaseUnknown, f.Code)
+			assert.Equal(t, name != "merge ref of an older head", f.Lasting, "a trial merge may come")
 		})
 	}
 }

@@ -81,6 +81,13 @@ func TestCompare(t *testing.T) {
 			current:  finding.Result{Skips: []finding.Skip{{File: "z", RuleID: "a/rule", Reason: finding.SkipRuleStopped}}},
 			want:     finding.Comparison{Fixed: []int{2}},
 		},
+		"a broken rules file": {
+			previous: finding.Result{Findings: found("a", "b")},
+			current: finding.Result{
+				Skips: []finding.Skip{{File: ".prwarden/rules.yml", Reason: finding.SkipRulesFileInvalid}},
+			},
+			want: finding.Comparison{},
+		},
 		"a current result that is truncated": {
 			previous: finding.Result{Findings: found("a", "b")},
 			current:  finding.Result{Findings: found("a"), Truncated: true},

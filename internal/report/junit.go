@@ -20,8 +20,13 @@ type testSuites struct {
 type testSuite struct {
 	Name string `xml:"name,attr"`
 	outcomes
-	Properties []property `xml:"properties>property,omitempty"`
-	Cases      []testCase `xml:"testcase"`
+	Properties *properties `xml:"properties"`
+	Cases      []testCase  `xml:"testcase"`
+}
+
+// properties are facts about the whole suite.
+type properties struct {
+	List []property `xml:"property"`
 }
 
 type property struct {
@@ -72,13 +77,7 @@ func (r Report) junit() (string, error) {
 		suite.Cases = append(suite.Cases, r.skippedCase(s))
 	}
 
-	for _, p := range []property{
-		{"looked at", r.lookedAt()}, {"base", r.Base()}, {"verdict", r.Verdict()},
-	} {
-		if p.Value != "" {
-			suite.Properties = append(suite.Properties, p)
-		}
-	}
+	suite.Properties = r.properties()
 
 	switch {
 	case !r.complete():
@@ -93,6 +92,23 @@ func (r Report) junit() (string, error) {
 
 	text, err := xml.MarshalIndent(testSuites{Suite: suite}, "", "  ")
 	return xml.Header + terminal.EscapeMarks(string(text), "&#91;") + "\n", err
+}
+
+// properties are nil when nothing is known.
+func (r Report) properties() *properties {
+	var list []property
+	for _, p := range []property{
+		{"looked at", r.lookedAt()}, {"base", r.Base()}, {"verdict", r.Verdict()},
+	} {
+		if p.Value != "" {
+			list = append(list, p)
+		}
+	}
+	if list == nil {
+		return nil
+	}
+
+	return &properties{list}
 }
 
 func (o *outcomes) count(c testCase) {

@@ -60,6 +60,34 @@ func TestFindings(t *testing.T) {
 	assert.Equal(t, strings.Repeat("b", 40), got.BaseSHA)
 }
 
+// All skips count for the verdict, also those that are not listed, and what was
+// looked at is counted without them.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	p := &pull{sides: both("version: 7\n"), files: []scan.File{
+		file("a", "one\ntwo\n"), marked("b", " old\n+new\n"), file("none", ""), {Path: "sub", Submodule: true},
+	}}
+	for i := range 5 {
+		p.files = append(p.files, scan.File{Path: fmt.Sprintf("huge%d", i), Size: 1 << 40})
+	}
+	got, err := try(t, p, []rule.Rule{regex("x", "todo"), regex("y", "todo")}, setup{limit: 2})
+	require.NoError(t, err)
+
+	assert.Equal(t, finding.SkipCounts{
+		{Reason: finding.SkipFileTooLarge}: 5, {Reason: finding.SkipSubmodule}: 1, {Reason: finding.SkipRulesFileInvalid}: 1,
+	}, got.SkipCounts)
+	assert.Equal(t, []finding.Skip{
+		{File: rule.FilePath, Reason: finding.SkipRulesFileInvalid}, {File: "huge0", Reason: finding.SkipFileTooLarge},
+	}, got.Skips)
+	assert.True(t, got.Truncated)
+	assert.Equal(t, finding.LookedAt{Files: 2, AddedLines: 3, Rules: 2}, got.LookedAt)
+	assert.Equal(t, finding.BaseMergeRef, got.BaseFoundBy)
+
+	got, err = try(t, p, []rule.Rule{regex("x", "todo")}, setup{ruleset: rule.RulesetCustom})
+	require.NoError(t, err)
+	assert.NotContains(t, got.SkipCounts, finding.SkipKind{Reason: finding.SkipRulesFileInvalid}, "which has no part in it")
+}
+
 func TestSkips(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", match.MaxLine+1)

@@ -250,7 +250,7 @@ func TestActionEnds(t *testing.T) {
 		},
 		"none reaches it":   {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
 		"it only shows":     {7, []string{"fail-on", "none"}, 0, "pass", true, true, "::error file=cart7.js"},
-		"the review failed": {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
+		"the review failed": {8, nil, 2, "", true, false, "The review of acme/web#8 failed: "},
 		"the service is away": {
 			7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false,
 			"prwarden: gave up after 1s",

@@ -57,8 +57,8 @@ func TestReviewShowListCancel(t *testing.T) {
 	assert.Equal(t, 0, status)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, lines, 3)
-	assert.Regexp(t, `^`+second+` +acme/group/api#1 +canceled +- +\d{4}-`, lines[1])
-	assert.Regexp(t, `^`+id+` +acme/group/api#1 +complete +1 high +\d{4}-`, lines[2])
+	assert.Regexp(t, `^`+second+` +acme/group/api#1 +canceled +- +- +\d{4}-`, lines[1])
+	assert.Regexp(t, `^`+id+` +acme/group/api#1 +complete +fail +1 high +\d{4}-`, lines[2])
 
 	out, _, _ = s.prwarden(t, c, "review", "list", "--status", "complete", "--limit", "1", "-o", "json")
 	assert.Regexp(t, `^\{.*"review_id":"`+id+`".*\}\n$`, out)

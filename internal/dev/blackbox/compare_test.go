@@ -54,7 +54,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 
 	before := c.start(t, map[string]any{"fail_on": "warning"})
 	assert.Equal(t, []string{"a.txt:2 new", "a.txt:3 new", "b.txt:1 new", "b.txt:2 new"}, shown(before["findings"]))
-	assert.Equal(t, map[string]any{"outcome": "fail", "threshold": "warning"}, before["verdict"])
+	assert.Equal(t, map[string]any{"outcome": "fail", "threshold": "warning", "not_looked_at": 0.0}, before["verdict"])
 	assert.NotContains(t, before, "previous_review_id")
 	assert.Equal(t, []any{}, before["fixed"])
 	assert.Equal(t, []any{}, before["suppressed"])
@@ -79,7 +79,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 		assert.Equal(t, want, shown(a.decode(t)["findings"]), query)
 	}
 
-	assert.Equal(t, map[string]any{"outcome": "pass", "threshold": "high"}, after["verdict"])
+	assert.Equal(t, map[string]any{"outcome": "pass", "threshold": "high", "not_looked_at": 0.0}, after["verdict"])
 	assert.InDelta(t, 3, after["summary"].(map[string]any)["warning"], 0, "without what is suppressed")
 	require.Len(t, after["suppressed"], 1)
 	accepted := list(after["suppressed"])[0].(map[string]any)

@@ -252,7 +252,7 @@ func TestScanInAHook(t *testing.T) {
 	for _, args := range [][]string{{"--all"}, {"a.txt"}} {
 		out, err = commit(args...)
 		require.Error(t, err)
-		assert.Contains(t, out, "a.txt\n  2:1  high      custom/word\n")
+		assert.Contains(t, out, "a.txt:2:1  high      custom/word\n")
 		assert.Contains(t, out, "Failed: 1 finding is high or worse.\n")
 	}
 
