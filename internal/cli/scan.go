@@ -230,10 +230,16 @@ func looked(files int, kind string, began time.Time) string {
 	return fmt.Sprintf("%s in %.2f s", terminal.Count(files, kind), time.Since(began).Seconds())
 }
 
+// tolerated reports whether a reason of a skip is tolerated here, where there is no
+// organization. What is neither a file nor a folder is in no commit.
+func tolerated(reason string) bool {
+	return reason == finding.SkipSpecial || policy.Default().Tolerates(reason)
+}
+
 // localReview is what a scan found, in the form of a review. Its verdict is what a
 // server's would be for the same threshold; without one there is none.
 func localReview(r finding.Result, failOn rule.Severity) review.Review {
-	r.Judge(failOn, policy.Default().Tolerates)
+	r.Judge(failOn, tolerated)
 	out := review.Review{
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,

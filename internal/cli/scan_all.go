@@ -129,7 +129,7 @@ func (g *gathered) noticeTo(out io.Writer, failOn rule.Severity) func(folder.Not
 	return func(n folder.Notice) {
 		g.notice(n)
 		listed := n.Reason != folder.Unreadable && n.Reason != folder.SkipTooManyHits
-		if listed && !n.Kind().Tolerated(failOn, finding.Tolerated) {
+		if listed && !n.Kind().Tolerated(failOn, tolerated) {
 			_, _ = out.Write(report.JSONSkip(n.Skip)) // the scan ends with the error that the next finding or Flush gets
 		}
 	}
