@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -225,6 +226,11 @@ func TestKeys(t *testing.T) {
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
 	id := regexp.MustCompile(`key_\w+`).FindString(details)
 	require.NotEmpty(t, id, details)
+	who, err := user.Current()
+	require.NoError(t, err)
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	operator := "cli:" + who.Username + "@" + host
 	assert.NotContains(t, details, strings.TrimSpace(token))
 	assert.NotContains(t, details, "warning")
 
@@ -253,9 +259,28 @@ func TestKeys(t *testing.T) {
 	code, _, details = prwarden(t, nil, with("revoke", id)...)
 	require.Equal(t, cli.ExitOK, code, details)
 	_, list, _ = prwarden(t, nil, with("list")...)
-	assert.NotContains(t, list, id)
+	assert.Regexp(t, id+` +revoked +default`, list)
 	code, _, details = prwarden(t, nil, with("revoke", id)...)
 	assert.Equal(t, cli.ExitFailed, code, details)
+	code, _, details = prwarden(t, nil, with("revoke", id, "--with-children")...)
+	assert.Equal(t, cli.ExitFailed, code, details)
+
+	code, list, details = prwarden(t, nil, "audit", "--database", database, "-o", "jsonl", "--actor", operator)
+	require.Equal(t, cli.ExitOK, code, details)
+	actions := regexp.MustCompile(`"action":"([a-z.]+)"`).FindAllStringSubmatch(list, -1)
+	require.Len(t, actions, 4, list)
+	for i, want := range []string{"key.revoke", "key.create", "organization.create", "key.create"} {
+		assert.Equal(t, want, actions[i][1])
+	}
+	code, list, details = prwarden(t, nil, "audit", "--database", database, "--action", "key.revoke", "--since", "1h")
+	require.Equal(t, cli.ExitOK, code, details)
+	assert.Regexp(t, `(?s)^TIME .*CHANGES\n\S+ +default +`+regexp.QuoteMeta(operator)+` +- +key.revoke +`+id+` *\n$`, list)
+	code, list, _ = prwarden(t, nil, "audit", "--database", database, "--org", "default", "--limit", "1", "-o", "jsonl")
+	require.Equal(t, cli.ExitOK, code)
+	assert.Equal(t, 1, strings.Count(list, "\n"), list)
+	code, _, details = prwarden(t, nil, "audit", "--database", database, "--since", "yesterday")
+	assert.Equal(t, cli.ExitUsage, code)
+	assert.Contains(t, details, "--since yesterday is no time")
 
 	code, _, details = prwarden(t, nil, with("create", "--org", "default", "--name", "x", "--scopes", "all")...)
 	assert.Equal(t, cli.ExitUsage, code)

@@ -16,6 +16,7 @@ import (
 func serverCommands(st cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),
+		newAudit(st),
 	}
 }
 
@@ -124,7 +125,7 @@ func newKeys(st cli.Streams) *cobra.Command {
 themselves, while the server runs or before. A key belongs to one organization
 and may do what its scopes say:
 
-    reviews:read   read and watch reviews
+    reviews:read   read and watch reviews, and numbers about them
     reviews:write  start and cancel reviews
     rules:read     read rules
     rules:write    create and delete rules
@@ -164,8 +165,10 @@ only time that it is shown, the database keeps its hash.`,
 func newKeysList(st cli.Streams) *cobra.Command {
 	var org string
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the keys that are not revoked",
+		Use:   "list",
+		Short: "List the keys, those that work first",
+		Long: `List the keys with their state: active, expired or revoked. Keys that do not
+work any more are listed for 90 days.`,
 		Example: `  prwarden keys list --org acme`,
 	}
 	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
@@ -175,11 +178,51 @@ func newKeysList(st cli.Streams) *cobra.Command {
 }
 
 func newKeysRevoke(st cli.Streams) *cobra.Command {
-	return oneArg(config.Keys, st, admin.RevokeKey, &cobra.Command{
-		Use:     "revoke KEY",
-		Short:   "Revoke a key; running servers refuse it within 5 seconds",
-		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
+	var children bool
+	revoke := func(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+		return admin.RevokeKey(ctx, st, c, id, children)
+	}
+	cmd := oneArg(config.Keys, st, revoke, &cobra.Command{
+		Use:   "revoke KEY",
+		Short: "Revoke a key; running servers refuse it within 5 seconds",
+		Example: `  prwarden keys revoke key_3j9x0a7c5v1m
+
+  # With all keys that it made over the API, and those that these made
+  prwarden keys revoke key_3j9x0a7c5v1m --with-children`,
 	})
+	cmd.Flags().BoolVar(&children, "with-children", false, "Revoke the keys that it made, too.")
+	return cmd
+}
+
+func newAudit(st cli.Streams) *cobra.Command {
+	var in admin.AuditInput
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show who changed keys, rules, policies and organizations",
+		Long: `Show the audit log, newest first: who changed keys, rules, policies and
+organizations, over the API and on the command line. The command opens the
+database itself, while the server runs or before. Reviews are not in the log;
+each says who created it.`,
+		Example: `  # What happened in the last week
+  prwarden audit --since 7d
+
+  # Every event of an organization, for another system
+  prwarden audit --org acme --limit 0 -o jsonl
+
+  # What one key did
+  prwarden audit --actor key:key_3j9x0a7c5v1m`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Organization, "org", "", "Only events of this organization.")
+	flags.StringVar(&in.Action, "action", "", "Only this action, such as key.create.")
+	flags.StringVar(&in.Actor, "actor", "", "Only this actor, such as key:KEY or cli:USER@HOST.")
+	flags.StringVar(&in.Since, "since", "", "Only events since this `TIME`: RFC 3339, a date, or an age such as 7d.")
+	flags.StringVar(&in.Until, "until", "", "Only events before this `TIME`.")
+	flags.IntVar(&in.Limit, "limit", 100, "Most events that are shown; 0 for all.")
+	flags.StringVarP(&in.Output, "output", "o", "table", "Form of the output: table or jsonl.")
+	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+		return admin.Audit(ctx, st, c, in)
+	}, cmd)
 }
 
 func newOrganizations(st cli.Streams) *cobra.Command {

@@ -17,6 +17,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/gen/openapi"
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
@@ -155,7 +156,9 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
-	s.retention = review.NewRetention(s.store, time.Duration(c.KeepReviews), s.log)
+	s.retention = review.NewRetention(s.store, review.Keep{
+		Reviews: time.Duration(c.KeepReviews), Events: time.Duration(c.KeepAudit),
+	}, s.log)
 
 	s.metrics.registry.MustRegister(s.store.Collectors()...)
 	watchQueue(s.metrics.registry, s.store, s.organizations.MaxQueued)
@@ -184,6 +187,7 @@ func (s *Server) assembleFace(
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules, trials))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
 			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
+			prwardenv1.RegisterAuditServiceServer(r, api.NewAudit(audit.NewService(s.store)))
 			healthpb.RegisterHealthServer(r, s.ready.health)
 			if with, ok := r.(reflection.GRPCServer); ok {
 				reflection.Register(with)

@@ -4,6 +4,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -53,6 +54,33 @@ type Key struct {
 	ExpiresAt    time.Time // zero when never
 	LastUsedAt   time.Time // zero when never
 	RevokedAt    time.Time // zero unless revoked
+	CreatedBy    string    // the actor, as audit.Actor.String has it
+	Parent       string    // identifier of the key that made it; empty when an operator did
+}
+
+// Limit is how many requests a minute the key may make.
+func (k Key) Limit() int { return cmp.Or(k.RateLimit, DefaultLimit) }
+
+// State says whether a key works.
+type State string
+
+// The states of a key.
+const (
+	Active  State = "active"
+	Expired State = "expired"
+	Revoked State = "revoked"
+)
+
+// State returns the state of the key at a time.
+func (k Key) State(now time.Time) State {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return Revoked
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return Expired
+	}
+
+	return Active
 }
 
 // Audited returns what the event of the key's creation says of it.
@@ -63,41 +91,55 @@ func (k Key) Audited() []audit.Field {
 	}
 
 	return audit.Diff(nil, map[string]any{
-		"name": k.Name, "scopes": k.Scopes, "rate_limit": k.RateLimit, "expires_at": expires,
+		"name": k.Name, "scopes": k.Scopes, "rate_limit": k.RateLimit, "expires_at": expires, "parent": k.Parent,
 	})
 }
 
-// bearer returns whom the key makes its bearer. It fails with Unauthenticated
+// Check returns nil for a key that works at a time, and otherwise Unauthenticated
 // (KEY_REVOKED, KEY_EXPIRED).
-func (k Key) bearer(now time.Time) (Caller, error) {
-	switch {
-	case !k.RevokedAt.IsZero():
-		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
+func (k Key) Check(now time.Time) error {
+	switch k.State(now) {
+	case Revoked:
+		return errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
 			"The API key %s was revoked at %s.", k.ID, stamp(k.RevokedAt))
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
+	case Expired:
+		return errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
 			"The API key %s expired at %s.", k.ID, stamp(k.ExpiresAt))
 	}
 
+	return nil
+}
+
+// bearer returns whom the key makes its bearer. It fails as Check does.
+func (k Key) bearer(now time.Time) (Caller, error) {
+	if err := k.Check(now); err != nil {
+		return Caller{}, err
+	}
+
 	return Caller{
-		KeyID: k.ID, Organization: k.Organization, Scopes: k.Scopes, RateLimit: k.RateLimit, KeyHash: k.Hash,
+		KeyID: k.ID, Organization: k.Organization, Scopes: k.Scopes, RateLimit: k.RateLimit, ExpiresAt: k.ExpiresAt,
+		KeyHash: k.Hash,
 	}, nil
 }
 
 // KeyStore stores keys.
 type KeyStore interface {
-	// CreateKey stores a key and returns it with CreatedAt set.
-	CreateKey(ctx context.Context, k Key) (Key, error)
+	// CreateKey stores a key and returns it with CreatedAt set. It fails with
+	// FailedPrecondition (KEY_QUOTA) while the organization has quota keys that
+	// work, and with Unauthenticated when the key Parent does not work any more.
+	CreateKey(ctx context.Context, k Key, quota int) (Key, error)
 	// KeyByHash returns the key that has exactly this hash, revoked and expired
 	// ones too; ok is false when there is none. It is the one call that knows no
 	// organization yet.
 	KeyByHash(ctx context.Context, hash string) (k Key, ok bool, err error)
-	// ListKeys returns the organization's keys that are not revoked, newest
-	// first; those of all organizations for "".
+	// ListKeys returns the organization's keys: those that work first, the newest
+	// first among each, at most MaxListed. Those of all organizations, without a
+	// limit, are for "".
 	ListKeys(ctx context.Context, org string) ([]Key, error)
-	// RevokeKey revokes a key of the organization, or of any for ""; NotFound
-	// (KEY_NOT_FOUND), also when it is revoked already.
-	RevokeKey(ctx context.Context, org, id string) error
+	// RevokeKey revokes a key of the organization, or of any for "", and with
+	// children all that descend from it and work. It returns their identifiers,
+	// and NotFound (KEY_NOT_FOUND) when there is none to revoke.
+	RevokeKey(ctx context.Context, org, id string, children bool) ([]string, error)
 	// TouchKeys stores when keys were last used, by id. A time before the
 	// stored one changes nothing.
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
@@ -108,8 +150,9 @@ type Caller struct {
 	KeyID        string
 	Organization string
 	Scopes       []Scope
-	RateLimit    int    // requests a minute; 0 for the default
-	KeyHash      string // of the token, to check the key again in a long call; never logged
+	RateLimit    int       // requests a minute; 0 for the default
+	ExpiresAt    time.Time // of the key; zero when never
+	KeyHash      string    // of the token, to check the key again in a long call; never logged
 }
 
 // Has reports whether the caller's key has the scope.

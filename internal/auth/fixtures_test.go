@@ -49,7 +49,7 @@ func newKeyStore(now func() time.Time) *keyStore {
 	return &keyStore{now: now, keys: map[string]auth.Key{}}
 }
 
-func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
+func (s *keyStore) CreateKey(_ context.Context, k auth.Key, _ int) (auth.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down != nil {
@@ -89,17 +89,17 @@ func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {
 	return out, nil
 }
 
-func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
+func (s *keyStore) RevokeKey(_ context.Context, org, id string, _ bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h, k := range s.keys {
 		if k.ID == id && k.RevokedAt.IsZero() && (org == "" || k.Organization == org) {
 			k.RevokedAt = s.now()
 			s.keys[h] = k
-			return nil
+			return []string{id}, nil
 		}
 	}
-	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "no such key")
+	return nil, errs.New(errs.NotFound, errs.ReasonKeyNotFound, "no such key")
 }
 
 func (s *keyStore) TouchKeys(_ context.Context, used map[string]time.Time) error {

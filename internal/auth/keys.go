@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,11 +10,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // MaxNameLength is the most characters that the name of a key may have.
 const MaxNameLength = 100
+
+// Quota is how many keys that work an organization may have.
+const Quota = 100
+
+// MaxListed is how many keys of an organization are listed at most.
+const MaxListed = 1000
 
 // RevokedWithin is how long a revoked key may still work on other servers.
 const RevokedWithin = 5 * time.Second
@@ -103,12 +111,14 @@ type NewKey struct {
 	Scopes    []Scope   // at least one; DefaultScopes when nil
 	ExpiresAt time.Time // in the future; zero for never
 	RateLimit int       // requests a minute; 0 for the default
+	parent    string    // identifier of the key that makes it
 }
 
 // Create makes a key for the caller's organization and returns it with its
-// token, which is stored nowhere. It fails with PermissionDenied
-// (SCOPE_MISSING) for a scope that the caller's own key does not have, and with
-// InvalidArgument as Issue does.
+// token, which is stored nowhere. The key can't do more than the caller's own,
+// nor longer. It fails with PermissionDenied (SCOPE_MISSING) for a scope that
+// the caller's own key does not have, with InvalidArgument for a later end or a
+// higher limit, and as Issue does.
 func (k *Keys) Create(ctx context.Context, c Caller, n NewKey) (Key, string, error) {
 	if n.Scopes == nil {
 		n.Scopes = DefaultScopes()
@@ -123,12 +133,38 @@ func (k *Keys) Create(ctx context.Context, c Caller, n NewKey) (Key, string, err
 				"A key can grant only the scopes that it has itself; yours has %s, not %s.", join(c.Scopes), s)
 		}
 	}
+	if err := n.bequeath(c); err != nil {
+		return Key{}, "", err
+	}
 
 	return k.Issue(ctx, c.Organization, n)
 }
 
+// bequeath bounds what a key gets from the one that makes it.
+func (n *NewKey) bequeath(c Caller) error {
+	n.parent = c.KeyID
+
+	switch {
+	case n.ExpiresAt.IsZero():
+		n.ExpiresAt = c.ExpiresAt
+	case !c.ExpiresAt.IsZero() && n.ExpiresAt.After(c.ExpiresAt):
+		return errs.Invalid("expires_at", "must not be later than %s, when your own key ends", stamp(c.ExpiresAt))
+	}
+
+	most := cmp.Or(c.RateLimit, DefaultLimit)
+	switch {
+	case n.RateLimit == 0 && most < DefaultLimit:
+		n.RateLimit = most
+	case n.RateLimit > most:
+		return errs.Invalid("rate_limit", "must be at most %d requests a minute, as your own key has", most)
+	}
+
+	return nil
+}
+
 // Issue makes a key with any scopes for an organization, as an operator may. It
-// fails with InvalidArgument for a bad name, scope or expiry.
+// fails with InvalidArgument for a bad name, scope or expiry, and as
+// KeyStore.CreateKey does.
 func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, error) {
 	if n.Scopes == nil {
 		n.Scopes = DefaultScopes()
@@ -141,7 +177,8 @@ func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, er
 	key, err := k.store.CreateKey(ctx, Key{
 		ID: NewKeyID(), Organization: org, Name: n.Name, Hash: HashToken(token),
 		Scopes: n.Scopes, RateLimit: n.RateLimit, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Microsecond),
-	})
+		CreatedBy: audit.FromContext(ctx).String(), Parent: n.parent,
+	}, Quota)
 	if err != nil {
 		return Key{}, "", err
 	}
@@ -149,21 +186,22 @@ func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, er
 	return key, token, nil
 }
 
-// List returns the organization's keys that are not revoked, newest first;
-// those of all organizations for "".
+// List returns the organization's keys as KeyStore.ListKeys does.
 func (k *Keys) List(ctx context.Context, org string) ([]Key, error) {
 	return k.store.ListKeys(ctx, org)
 }
 
-// Revoke makes a key of the organization, or of any for "", useless: here at
-// once, on other servers within RevokedWithin. NotFound (KEY_NOT_FOUND).
-func (k *Keys) Revoke(ctx context.Context, org, id string) error {
-	if err := k.store.RevokeKey(ctx, org, id); err != nil {
-		return err
+// Revoke makes a key of the organization, or of any for "", useless, and with
+// children all that descend from it: here at once, on other servers within
+// RevokedWithin. It returns their identifiers; NotFound (KEY_NOT_FOUND).
+func (k *Keys) Revoke(ctx context.Context, org, id string, children bool) ([]string, error) {
+	revoked, err := k.store.RevokeKey(ctx, org, id, children)
+	if err != nil {
+		return nil, err
 	}
 	k.lookup.forget()
 
-	return nil
+	return revoked, nil
 }
 
 func (k *Keys) validate(n NewKey) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -136,7 +137,8 @@ func TestRevocationAndExpiry(t *testing.T) {
 		key, header := b.issue(t, auth.NewKey{})
 		_, err := b.keys.Authenticate(t.Context(), header)
 		require.NoError(t, err)
-		require.NoError(t, b.keys.Revoke(t.Context(), "acme", key.ID))
+		_, err = b.keys.Revoke(t.Context(), "acme", key.ID, false)
+		require.NoError(t, err)
 		c, err := b.keys.Authenticate(t.Context(), header)
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err))
 		assert.Empty(t, c)
@@ -149,13 +151,14 @@ func TestRevocationAndExpiry(t *testing.T) {
 		before := make(chan error, 1)
 		go func() { _, err := b.keys.Authenticate(t.Context(), header); before <- err }()
 		<-b.store.reading // it has read the key as it was
-		require.NoError(t, b.keys.Revoke(t.Context(), "acme", key.ID))
+		_, err := b.keys.Revoke(t.Context(), "acme", key.ID, false)
+		require.NoError(t, err)
 		after := make(chan error, 1)
 		go func() { _, err := b.keys.Authenticate(t.Context(), header); after <- err }()
 		close(b.store.hold)
 		require.NoError(t, <-before)
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(<-after))
-		_, err := b.keys.Authenticate(t.Context(), header)
+		_, err = b.keys.Authenticate(t.Context(), header)
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err), "the earlier answer must not be remembered")
 	})
 	t.Run("elsewhere: within 5 seconds", func(t *testing.T) {
@@ -165,7 +168,8 @@ func TestRevocationAndExpiry(t *testing.T) {
 			key, header := b.issue(t, auth.NewKey{})
 			c, err := b.keys.Authenticate(t.Context(), header)
 			require.NoError(t, err)
-			require.NoError(t, b.store.RevokeKey(t.Context(), "", key.ID))
+			_, err = b.store.RevokeKey(t.Context(), "", key.ID, false)
+			require.NoError(t, err)
 			b.advance(5 * time.Second)
 			_, err = b.keys.Authenticate(t.Context(), header)
 			assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err))
@@ -188,7 +192,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		key, _ := b.issue(t, auth.NewKey{})
-		err := b.keys.Revoke(t.Context(), "other", key.ID)
+		_, err := b.keys.Revoke(t.Context(), "other", key.ID, false)
 		assert.Equal(t, errs.ReasonKeyNotFound, errs.ReasonOf(err))
 	})
 }
@@ -210,7 +214,8 @@ func TestClockThatStepsDoesNotChangeHowLongAKeyIsRemembered(t *testing.T) {
 				_, err = b.keys.Authenticate(t.Context(), header)
 				require.NoError(t, err)
 				assert.Equal(t, asked, b.store.questions())
-				require.NoError(t, b.store.RevokeKey(t.Context(), "acme", k.ID)) // on another server
+				_, err = b.store.RevokeKey(t.Context(), "acme", k.ID, false) // on another server
+				require.NoError(t, err)
 				b.advance(5 * time.Second)
 				_, err = b.keys.Authenticate(t.Context(), header)
 				assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err))
@@ -339,4 +344,61 @@ func TestFloodOfUnknownTokens(t *testing.T) {
 		close(b.store.hold)
 		all.Wait()
 	})
+}
+
+// A key that a key makes can't do more than that one.
+func TestChildrenOfKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	now := b.clock.Now()
+	day := now.Add(24 * time.Hour)
+	scopes := []auth.Scope{auth.RulesRead}
+	for name, tc := range map[string]struct {
+		parent, child, want auth.NewKey // of want: ExpiresAt and RateLimit
+		field               string      // that is refused
+	}{
+		"nothing said": {},
+		"ends with its parent": {
+			parent: auth.NewKey{ExpiresAt: day}, want: auth.NewKey{ExpiresAt: day},
+		},
+		"may end sooner": {
+			parent: auth.NewKey{ExpiresAt: day}, child: auth.NewKey{ExpiresAt: now.Add(time.Hour)},
+			want: auth.NewKey{ExpiresAt: now.Add(time.Hour)},
+		},
+		"not later": {
+			parent: auth.NewKey{ExpiresAt: day}, child: auth.NewKey{ExpiresAt: day.Add(time.Microsecond)}, field: "expires_at",
+		},
+		"may end where its parent does not": {
+			child: auth.NewKey{ExpiresAt: day}, want: auth.NewKey{ExpiresAt: day},
+		},
+		"a low limit is passed on": {parent: auth.NewKey{RateLimit: 8}, want: auth.NewKey{RateLimit: 8}},
+		"a high one is not":        {parent: auth.NewKey{RateLimit: 600}},
+		"unless it is asked for": {
+			parent: auth.NewKey{RateLimit: 600}, child: auth.NewKey{RateLimit: 600}, want: auth.NewKey{RateLimit: 600},
+		},
+		"not higher":                     {parent: auth.NewKey{RateLimit: 8}, child: auth.NewKey{RateLimit: 9}, field: "rate_limit"},
+		"not higher than the default":    {child: auth.NewKey{RateLimit: 61}, field: "rate_limit"},
+		"the default may be asked for":   {child: auth.NewKey{RateLimit: 60}, want: auth.NewKey{RateLimit: 60}},
+		"nor higher than nearly nothing": {parent: auth.NewKey{RateLimit: 1}, want: auth.NewKey{RateLimit: 1}},
+	} {
+		tc.parent.Scopes, tc.child.Scopes, tc.child.Name = scopes, scopes, "child"
+		parent, header := b.issue(t, tc.parent)
+		c, err := b.keys.Authenticate(t.Context(), header)
+		require.NoError(t, err)
+		ctx := audit.NewContext(t.Context(), audit.Actor{Kind: audit.Key, ID: c.KeyID})
+		got, _, err := b.keys.Create(ctx, c, tc.child)
+		if tc.field != "" {
+			var e *errs.Error
+			require.ErrorAs(t, err, &e, name)
+			require.Len(t, e.Fields, 1, name)
+			assert.Equal(t, tc.field, e.Fields[0].Field, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Equal(t, tc.want.ExpiresAt, got.ExpiresAt, name)
+		assert.Equal(t, tc.want.RateLimit, got.RateLimit, name)
+		assert.Equal(t, parent.ID, got.Parent, name)
+		assert.Equal(t, "key:"+parent.ID, got.CreatedBy, name)
+		assert.Empty(t, parent.Parent, name)
+	}
 }

@@ -48,11 +48,12 @@ const everyCommand = server | Review
 // Default returns the configuration that is in force when nothing is set.
 func Default() Config {
 	return Config{
-		Listen:   defaultListen(),
-		Storage:  defaultStorage(),
-		Scanning: defaultScanning(),
-		Process:  defaultProcess(),
-		Client:   defaultClient(),
+		Listen:    defaultListen(),
+		Storage:   defaultStorage(),
+		Retention: defaultRetention(),
+		Scanning:  defaultScanning(),
+		Process:   defaultProcess(),
+		Client:    defaultClient(),
 	}
 }
 

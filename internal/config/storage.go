@@ -98,7 +98,16 @@ func hasPassword(database string) bool {
 // Retention says how long is kept what is not needed any more.
 type Retention struct {
 	KeepReviews Age // after they ended; 0 for ever
+	KeepAudit   Age // events of the audit log; 0 for ever
 }
+
+func defaultRetention() Retention { return Retention{KeepAudit: 400 * day} }
+
+// Bounds of keep_audit.
+const (
+	minKeepAudit = 30 * day
+	maxKeepAudit = 36_500 * day
+)
 
 // Bounds of keep_reviews. An idempotency key is answered with its review for
 // 24 hours, so the review is there for as long.
@@ -113,6 +122,10 @@ func (r Retention) settings() []Setting {
 		Commands: Serve, Value: "AGE", Default: "for ever",
 		Usage: "How long reviews are kept after they ended, such as 90d or 36h; at least\n24h. Older ones are deleted " +
 			"with their findings.",
+	}, {
+		Key: "keep_audit", Field: func(c *Config) any { return &c.KeepAudit },
+		Commands: Serve, Value: "AGE", Default: "400d",
+		Usage: "How long events of the audit log are kept; at least 30d, and 0 for ever.",
 	}}
 }
 
@@ -120,6 +133,10 @@ func (r Retention) validate(ps *Problems) {
 	if r.KeepReviews != 0 && (r.KeepReviews < minKeepReviews || r.KeepReviews > maxKeepReviews) {
 		ps.add("keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from 24h to 36500d",
 			time.Duration(r.KeepReviews))
+	}
+	if r.KeepAudit != 0 && (r.KeepAudit < minKeepAudit || r.KeepAudit > maxKeepAudit) {
+		ps.add("keep_audit", "%v is not allowed; it must be 0, which is for ever, or from 30d to 36500d",
+			time.Duration(r.KeepAudit))
 	}
 }
 

@@ -45,7 +45,7 @@ func setField(p any, values []string) (err error) {
 			return fmt.Errorf("%q is not a duration; write a number and a unit, such as 500ms, 20s or 5m", text)
 		}
 	case *Age:
-		*p, err = parseAge(text)
+		*p, err = ParseAge(text)
 	case *Size:
 		*p, err = parseSize(text)
 	case *slog.Level:
@@ -91,8 +91,8 @@ type Age time.Duration
 
 const day = Age(24 * time.Hour)
 
-// parseAge reads a number of days, or a duration of Go.
-func parseAge(text string) (Age, error) {
+// ParseAge reads a number of days, or a duration of Go.
+func ParseAge(text string) (Age, error) {
 	if digits, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(digits, 10, 16); err == nil { // as many days fit into an Age
 			return Age(n) * day, nil

@@ -55,6 +55,7 @@ const (
 	ReasonReviewFinished       = "REVIEW_FINISHED"
 	ReasonReviewNotComplete    = "REVIEW_NOT_COMPLETE"
 	ReasonRuleQuota            = "RULE_QUOTA"
+	ReasonKeyQuota             = "KEY_QUOTA"
 	ReasonBodyTooLarge         = "BODY_TOO_LARGE"
 	ReasonUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
 	ReasonRateLimited          = "RATE_LIMITED"

@@ -28,6 +28,10 @@ type RetentionStore interface {
 	// the same clock as PurgeReviews.
 	PurgeStats(ctx context.Context, days int, latest time.Time) (n int, more bool, err error)
 
+	// PurgeEvents deletes events of the audit log that are older than keep, by the
+	// same clock as PurgeReviews.
+	PurgeEvents(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
 	FoldLog(ctx context.Context) error
@@ -56,7 +60,7 @@ const (
 // nobody needs any more.
 type Retention struct {
 	store RetentionStore
-	keep  time.Duration // how long reviews are kept after they ended; 0 for ever
+	keep  Keep
 	log   *slog.Logger
 
 	ctx     context.Context
@@ -64,9 +68,14 @@ type Retention struct {
 	running sync.WaitGroup
 }
 
-// NewRetention returns a retention that does nothing until Start. keep is how
-// long reviews are kept after they ended, 0 for ever.
-func NewRetention(store RetentionStore, keep time.Duration, log *slog.Logger) *Retention {
+// Keep says how long what is kept; 0 is for ever.
+type Keep struct {
+	Reviews time.Duration // after they ended
+	Events  time.Duration // of the audit log
+}
+
+// NewRetention returns a retention that does nothing until Start.
+func NewRetention(store RetentionStore, keep Keep, log *slog.Logger) *Retention {
 	ctx, cancel := context.WithCancel(context.Background())
 
 	return &Retention{store: store, keep: keep, log: log, ctx: ctx, cancel: cancel}
@@ -98,22 +107,28 @@ func (r *Retention) every(gap time.Duration, what string, task func(context.Cont
 }
 
 func (r *Retention) purge(ctx context.Context) error {
-	began, reviews := time.Now(), 0
+	began := time.Now()
 	latest := began.Add(clockSlack)
-	var errReviews error
-	if r.keep > 0 {
+	reviews, events := 0, 0
+	var errReviews, errEvents error
+	if r.keep.Reviews > 0 {
 		reviews, errReviews = Steps(ctx, func() (int, bool, error) {
-			return r.store.PurgeReviews(ctx, r.keep, latest)
+			return r.store.PurgeReviews(ctx, r.keep.Reviews, latest)
+		})
+	}
+	if r.keep.Events > 0 {
+		events, errEvents = Steps(ctx, func() (int, bool, error) {
+			return r.store.PurgeEvents(ctx, r.keep.Events, latest)
 		})
 	}
 	keys, errKeys := Steps(ctx, func() (int, bool, error) { return r.store.PurgeKeys(ctx, KeepKeys) })
 	numbers, errNumbers := Steps(ctx, func() (int, bool, error) { return r.store.PurgeStats(ctx, stats.Keep, latest) })
-	if reviews+keys+numbers > 0 {
-		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys, "numbers", numbers,
+	if reviews+events+keys+numbers > 0 {
+		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys, "numbers", numbers, "events", events,
 			"duration_ms", time.Since(began).Milliseconds())
 	}
 
-	return errors.Join(errReviews, errKeys, errNumbers)
+	return errors.Join(errReviews, errEvents, errKeys, errNumbers)
 }
 
 // How long requests have the database to themselves after a step, as a multiple

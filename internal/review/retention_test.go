@@ -55,6 +55,12 @@ func (f *oldStore) PurgeStats(context.Context, int, time.Time) (int, bool, error
 	return f.step("numbers", 4)
 }
 
+func (f *oldStore) PurgeEvents(_ context.Context, _ time.Duration, latest time.Time) (int, bool, error) {
+	f.latest = latest
+
+	return f.step("events", 5)
+}
+
 func (f *oldStore) FoldLog(context.Context) error {
 	_, _, err := f.step("fold", 0)
 
@@ -63,12 +69,12 @@ func (f *oldStore) FoldLog(context.Context) error {
 
 // retained runs the retention of a store for 25 minutes, on a clock that moves
 // when nothing else does. It returns the log.
-func retained(t *testing.T, f *oldStore, keep time.Duration) (log string) {
+func retained(t *testing.T, f *oldStore) (log string) {
 	t.Helper()
 	f.calls = map[string]int{}
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
-		r := review.NewRetention(f, keep, slog.New(slog.NewJSONHandler(&b, nil)))
+		r := review.NewRetention(f, review.Keep{Reviews: time.Hour, Events: time.Hour}, slog.New(slog.NewJSONHandler(&b, nil)))
 		r.Start()
 		<-time.After(25*time.Minute + time.Second)
 		require.NoError(t, r.Stop(t.Context()))
@@ -85,19 +91,19 @@ func retained(t *testing.T, f *oldStore, keep time.Duration) (log string) {
 
 func TestRetentionDoesEverything(t *testing.T) {
 	t.Parallel()
-	f := &oldStore{left: map[string]int{"reviews": 3, "keys": 2}}
-	log := retained(t, f, time.Hour)
+	f := &oldStore{left: map[string]int{"reviews": 3, "keys": 2, "events": 1}}
+	log := retained(t, f)
 
 	assert.Equal(t, 4, f.calls["reviews"], "three steps, and a look ten minutes later")
 	assert.Equal(t, 25, f.calls["fold"])
-	assert.Equal(t, 1, strings.Count(log, `"msg":"deleted what is old","reviews":6,"keys":6`), log)
+	assert.Equal(t, 1, strings.Count(log, `"msg":"deleted what is old","reviews":6,"keys":6,"numbers":0,"events":5`), log)
 }
 
 // A deletion may take hours, in which the log is emptied all the same.
 func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 	t.Parallel()
 	f := &oldStore{left: map[string]int{"reviews": 1 << 30}}
-	retained(t, f, time.Hour)
+	retained(t, f)
 
 	assert.Greater(t, f.calls["reviews"], 1000)
 	assert.Equal(t, 25, f.calls["fold"])
@@ -106,9 +112,9 @@ func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 func TestRetentionGoesOnAfterErrors(t *testing.T) {
 	t.Parallel()
 	f := &oldStore{err: errors.New("the database is away")}
-	log := retained(t, f, time.Hour)
+	log := retained(t, f)
 
-	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "keys": 2, "numbers": 2}, f.calls)
+	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "keys": 2, "numbers": 2, "events": 2}, f.calls)
 	assert.Contains(t, log, "the database is away")
 }
 

@@ -92,6 +92,9 @@ type Review struct {
 	BaseFoundBy finding.BaseFoundBy `json:"base_found_by,omitempty"` // only when complete
 	LookedAt    finding.LookedAt    `json:"looked_at,omitzero"`      // likewise
 
+	// CreatedBy is the actor, such as `key:key_01k9`.
+	CreatedBy string `json:"created_by,omitempty"`
+
 	// PreviousID is the review that State and Fixed compare with; empty for none.
 	PreviousID string `json:"previous_review_id,omitempty"`
 }
@@ -174,6 +177,7 @@ type NewReview struct {
 	RequireBase  bool          // fail rather than guess the base
 	Priority     Priority      // Normal when empty
 	Large        bool          // see LargeScan
+	CreatedBy    string        // the actor, as audit.Actor.String has it
 }
 
 // Idempotency makes a retried creation safe.

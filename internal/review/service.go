@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -74,6 +75,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		RequireBase:  in.RequireBase,
 		Priority:     cmp.Or(in.Priority, Normal),
 		Large:        load.Bytes >= LargeScan,
+		CreatedBy:    audit.FromContext(ctx).String(),
 	}
 
 	if n.Ruleset == "" {

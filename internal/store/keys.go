@@ -16,7 +16,8 @@ import (
 )
 
 // keyColumns are those of keyRow.
-const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at, expires_at, last_used_at, revoked_at`
+const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at, expires_at, last_used_at, revoked_at, ` +
+	`created_by, parent`
 
 // keyRow is an API key as it is stored.
 type keyRow struct {
@@ -30,25 +31,30 @@ type keyRow struct {
 	ExpiresAt    timestamp            `db:"expires_at"`
 	LastUsedAt   timestamp            `db:"last_used_at"`
 	RevokedAt    timestamp            `db:"revoked_at"`
+	CreatedBy    string               `db:"created_by"`
+	Parent       string               `db:"parent"`
 }
 
 func (r keyRow) key() auth.Key {
 	return auth.Key{
 		ID: r.ID, Organization: r.Organization, Name: r.Name, Hash: r.Hash, Scopes: r.Scopes.value, RateLimit: r.RateLimit,
 		CreatedAt: r.CreatedAt.Time, ExpiresAt: r.ExpiresAt.Time, LastUsedAt: r.LastUsedAt.Time, RevokedAt: r.RevokedAt.Time,
+		CreatedBy: r.CreatedBy, Parent: r.Parent,
 	}
 }
 
 // CreateKey implements auth.KeyStore. A key is created neither used nor
 // revoked, whatever k says.
-func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
+func (s *Store) CreateKey(ctx context.Context, k auth.Key, quota int) (auth.Key, error) {
 	row := keyRow{
 		ID: k.ID, Organization: k.Organization, Name: k.Name, Hash: k.Hash, Scopes: jsonOf[[]auth.Scope]{k.Scopes},
-		RateLimit: k.RateLimit, ExpiresAt: at(k.ExpiresAt),
+		RateLimit: k.RateLimit, ExpiresAt: at(k.ExpiresAt), CreatedBy: k.CreatedBy, Parent: k.Parent,
 	}
 	err := s.write(ctx, "create a key", of(k.Organization), func(t *tx) error {
 		row.CreatedAt = at(t.now)
-
+		if err := t.admitKey(ctx, k, quota); err != nil {
+			return err
+		}
 		if err := t.insertRow(ctx, "api_keys", keyColumns, row); err != nil {
 			return err
 		}
@@ -60,6 +66,52 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	}
 
 	return row.key(), nil
+}
+
+// admitKey fails when an organization may have no more keys, or the key that
+// makes this one does not work any more: a server may still know a key that was
+// just revoked. It keeps others from making or revoking keys meanwhile.
+func (t *tx) admitKey(ctx context.Context, k auth.Key, quota int) error {
+	if err := t.lockOrganization(ctx, k.Organization); err != nil {
+		return err
+	}
+
+	if k.Parent != "" {
+		var parent keyRow
+		err := t.get(ctx, &parent, `SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND organization = ?`,
+			k.Parent, k.Organization)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
+		}
+		if err != nil {
+			return err
+		}
+		if err := parent.key().Check(t.now); err != nil {
+			return err
+		}
+	}
+
+	var valid int
+	err := t.get(ctx, &valid, `SELECT COUNT(*) FROM api_keys WHERE organization = ? AND revoked_at IS NULL
+		AND (expires_at IS NULL OR expires_at > ?)`, k.Organization, at(t.now))
+	if err == nil && valid >= quota {
+		return errs.New(errs.FailedPrecondition, errs.ReasonKeyQuota,
+			"The organization has %d valid keys, which is the most. Revoke one first.", valid)
+	}
+
+	return err
+}
+
+// lockOrganization keeps others from locking an organization, if it has a row,
+// until the transaction ends.
+func (t *tx) lockOrganization(ctx context.Context, name string) error {
+	var found string
+	err := t.get(ctx, &found, `SELECT name FROM organizations WHERE name = ?`+t.lock("organizations"), name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	return err
 }
 
 // KeyByHash implements auth.KeyStore.
@@ -74,8 +126,13 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (k auth.Key, ok bool
 
 // ListKeys implements auth.KeyStore.
 func (s *Store) ListKeys(ctx context.Context, org string) ([]auth.Key, error) {
-	return s.listKeys(ctx, keyScope(org), `revoked_at IS NULL AND (organization = ? OR ? = '')
-		ORDER BY created_at DESC, id DESC`, org, org)
+	const order = ` ORDER BY (revoked_at IS NOT NULL OR (expires_at IS NOT NULL AND expires_at <= ?)),
+		created_at DESC, id DESC`
+	if org == "" {
+		return s.listKeys(ctx, allOrganizations, `1 = 1`+order, at(s.Now()))
+	}
+
+	return s.listKeys(ctx, of(org), `organization = ?`+order+` LIMIT ?`, org, at(s.Now()), auth.MaxListed)
 }
 
 func (s *Store) listKeys(ctx context.Context, scope scope, where string, args ...any) ([]auth.Key, error) {
@@ -102,20 +159,61 @@ func keyScope(org string) scope {
 }
 
 // RevokeKey implements auth.KeyStore.
-func (s *Store) RevokeKey(ctx context.Context, org, id string) error {
-	return s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
+func (s *Store) RevokeKey(ctx context.Context, org, id string, children bool) (revoked []string, err error) {
+	err = s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
+		notFound := errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		var owner string
-		err := t.get(ctx, &owner, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
-			AND (organization = ? OR ? = '') RETURNING organization`, at(t.now), id, org, org)
+		err := t.get(ctx, &owner, `SELECT organization FROM api_keys WHERE id = ? AND (organization = ? OR ? = '')`,
+			id, org, org)
 		if errors.Is(err, sql.ErrNoRows) {
-			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
+			return notFound
 		}
 		if err != nil {
 			return err
 		}
+		if revoked, err = t.revokeKeys(ctx, owner, id, children); err != nil {
+			return err
+		}
+		if len(revoked) == 0 {
+			return notFound
+		}
 
-		return t.audit(ctx, owner, audit.Change{Action: audit.KeyRevoke, Target: id})
+		return t.audit(ctx, owner, audit.Change{Action: audit.KeyRevoke, Target: id, Fields: childFields(id, revoked)})
 	})
+
+	return revoked, err
+}
+
+// revokeKeys revokes a key of an organization, and with children all that descend
+// from it and work. A key that one of them makes at the same time is revoked or
+// refused.
+func (t *tx) revokeKeys(ctx context.Context, org, id string, children bool) (revoked []string, err error) {
+	if err := t.lockOrganization(ctx, org); err != nil {
+		return nil, err
+	}
+
+	family, args := `SELECT id FROM api_keys WHERE id = ?`, []any{id}
+	if children {
+		family += ` UNION SELECT k.id FROM family f JOIN api_keys k ON k.parent = f.id AND k.parent <> ''`
+	}
+	err = t.list(ctx, &revoked, `WITH RECURSIVE family (id) AS (`+family+`)
+		UPDATE api_keys SET revoked_at = ? WHERE id IN (SELECT id FROM family) AND revoked_at IS NULL
+			AND (id = ? OR expires_at IS NULL OR expires_at > ?) RETURNING id`,
+		append(args, at(t.now), id, at(t.now))...)
+
+	return revoked, err
+}
+
+// childFields names the keys that were revoked beside the one that was asked for.
+func childFields(id string, revoked []string) []audit.Field {
+	var fields []audit.Field
+	for _, child := range slices.Sorted(slices.Values(revoked)) {
+		if child != id {
+			fields = append(fields, audit.Field{Name: "child", Before: child})
+		}
+	}
+
+	return fields
 }
 
 // TouchKeys implements auth.KeyStore.

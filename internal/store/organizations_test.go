@@ -41,7 +41,7 @@ func TestRemoveOrganization(t *testing.T) {
 				ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
 			}, 10)
 			require.NoError(t, err)
-			_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org})
+			_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org}, auth.Quota)
 			require.NoError(t, err)
 		}
 		fill("acme")
@@ -110,7 +110,7 @@ func TestRemoveOrganizationEndsAtOnce(t *testing.T) {
 		s := openAt(t, o)
 		require.NoError(t, s.CreateOrganization(t.Context(), named("acme")))
 		create(t, s, "acme", "rev_a")
-		_, err := s.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: "acme", Name: "n", Hash: "h"})
+		_, err := s.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: "acme", Name: "n", Hash: "h"}, auth.Quota)
 		require.NoError(t, err)
 
 		require.NoError(t, s.write(t.Context(), "end", allOrganizations, func(x *tx) error {

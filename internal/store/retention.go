@@ -84,8 +84,27 @@ func (s *Store) PurgeKeys(ctx context.Context, keep time.Duration) (n int, more 
 
 		before := at(t.now.Add(-keep))
 		keys, err := t.exec(ctx, `DELETE FROM api_keys WHERE id IN (SELECT k.id FROM api_keys k
-			WHERE k.revoked_at <= ? OR k.expires_at <= ? LIMIT ?`+t.lockFree("k")+`)`, before, before, purgeKeys)
+			WHERE (k.revoked_at <= ? OR k.expires_at <= ?)
+			AND NOT EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id) LIMIT ?`+t.lockFree("k")+`)`, before, before, purgeKeys)
 		n, more = int(idempotency+keys), idempotency == purgeKeys || keys == purgeKeys
+
+		return err
+	})
+
+	return n, more, err
+}
+
+// PurgeEvents implements review.RetentionStore.
+func (s *Store) PurgeEvents(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error) {
+	err = s.write(ctx, "delete old audit events", allOrganizations, func(t *tx) error {
+		now := t.now
+		if latest.Before(now) {
+			now = latest
+		}
+		deleted, err := t.exec(ctx, `DELETE FROM audit_events WHERE (organization, at, id) IN
+			(SELECT organization, at, id FROM audit_events WHERE at <= ? ORDER BY at, id LIMIT ?)`,
+			at(now.Add(-keep)), purgeRows)
+		n, more = int(deleted), deleted == purgeRows
 
 		return err
 	})

@@ -22,7 +22,7 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, priority`
+	looked_at_rules, priority, created_by`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -49,6 +49,7 @@ type reviewRow struct {
 	BaseRef        string                  `db:"base_ref"`
 	FailOn         severity                `db:"fail_on"`
 	PreviousID     string                  `db:"previous_id"`
+	CreatedBy      string                  `db:"created_by"`
 	FindingRows    int                     `db:"finding_rows"` // of all kinds
 	SkipRows       int                     `db:"skip_rows"`
 	RequireBase    bool                    `db:"require_base"`
@@ -95,7 +96,7 @@ func (r reviewRow) review() review.Review {
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
-		Priority: r.Priority.priority(),
+		Priority: r.Priority.priority(), CreatedBy: r.CreatedBy,
 		LookedAt: finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
 	}
 	if r.Outcome != "" {
@@ -147,11 +148,13 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		}
 
 		_, err = t.exec(ctx, `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at,
-				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base, priority, due_at)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base, priority, due_at,
+				created_by)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
-			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase, priorityOf(n.Priority), at(due))
+			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase, priorityOf(n.Priority), at(due),
+			n.CreatedBy)
 
 		return err
 	})

@@ -62,6 +62,7 @@ CREATE TABLE reviews (
     commits_given   BOOLEAN NOT NULL DEFAULT FALSE,
     base_ref        TEXT    NOT NULL DEFAULT '',
     fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
+    created_by      TEXT    NOT NULL DEFAULT '', -- the actor, such as key:key_01k9
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
     finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
     skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
@@ -245,10 +246,13 @@ CREATE TABLE api_keys (
     created_at   BIGINT  NOT NULL,
     expires_at   BIGINT,
     last_used_at BIGINT,
-    revoked_at   BIGINT
+    revoked_at   BIGINT,
+    created_by   TEXT    NOT NULL,        -- the actor, such as cli:root@server
+    parent       TEXT    COLLATE "C" NOT NULL -- the key that made it; '' for none
 );
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+CREATE INDEX api_keys_parent ON api_keys (parent) WHERE parent <> '';
 
 -- Who changed what. Only retention and the removal of an organization delete
 -- from it, and nothing changes a row.

@@ -54,6 +54,7 @@ CREATE TABLE reviews (
     commits_given   INTEGER NOT NULL DEFAULT 0 CHECK (commits_given IN (0, 1)),
     base_ref        TEXT    NOT NULL DEFAULT '',
     fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
+    created_by      TEXT    NOT NULL DEFAULT '', -- the actor, such as key:key_01k9
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
     finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
     skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
@@ -226,10 +227,13 @@ CREATE TABLE api_keys (
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER,
     last_used_at INTEGER,
-    revoked_at   INTEGER
+    revoked_at   INTEGER,
+    created_by   TEXT    NOT NULL,        -- the actor, such as cli:root@server
+    parent       TEXT    NOT NULL         -- the key that made it; '' for none
 ) STRICT;
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+CREATE INDEX api_keys_parent ON api_keys (parent) WHERE parent <> '';
 
 -- Who changed what. Only retention and the removal of an organization delete
 -- from it, and nothing changes a row.

@@ -43,7 +43,7 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	for _, do := range []func(cli.Streams) error{
 		func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) },
 		func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "") },
-		func(st cli.Streams) error { return admin.RevokeKey(t.Context(), st, c, "key_a") },
+		func(st cli.Streams) error { return admin.RevokeKey(t.Context(), st, c, "key_a", false) },
 	} {
 		_, err = run(do)
 		require.ErrorContains(t, err, "run `prwarden migrate`", "a shared database is migrated on purpose only")
@@ -74,7 +74,8 @@ func TestNoSQLiteDatabase(t *testing.T) {
 	st := cli.Streams{Out: io.Discard, Err: io.Discard}
 	none := "there is no database " + filepath.Join(dir, "prwarden.db")
 	require.EqualError(t, admin.ListKeys(t.Context(), st, c, ""), none)
-	require.EqualError(t, admin.RevokeKey(t.Context(), st, c, "key_a"), none)
+	require.EqualError(t, admin.RevokeKey(t.Context(), st, c, "key_a", false), none)
+	require.EqualError(t, admin.Audit(t.Context(), st, c, admin.AuditInput{Output: "table"}), none)
 	require.EqualError(t, admin.ListOrganizations(t.Context(), st, c), none)
 	require.EqualError(t, admin.MigrationStatus(t.Context(), st, c), none)
 	require.EqualError(t, admin.Backup(t.Context(), st, c, filepath.Join(dir, "backup.db")), none)

@@ -81,37 +81,41 @@ func checkOrganization(ctx context.Context, store *store.Store, name string) err
 		terminal.Safe(name), strings.Join(names, ", "))
 }
 
-// ListKeys prints the keys that are not revoked: of an organization, or of all
-// for "".
+// ListKeys prints the keys of an organization, or of all for "", those that work
+// first.
 func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
 	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
-		list, err := newKeys(store).List(ctx, org)
+		keys := newKeys(store)
+		list, err := keys.List(ctx, org)
 		if err != nil {
 			return usageError(err)
 		}
 
+		now := keys.Now()
 		t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
+		fmt.Fprintln(t, "KEY\tSTATE\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tCREATED BY\tEXPIRES\tLAST USED")
 		for _, k := range list {
-			rate := "default"
-			if k.RateLimit > 0 {
-				rate = fmt.Sprintf("%d/min", k.RateLimit)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, terminal.Safe(k.Organization), terminal.Safe(k.Name),
-				scopeList(k.Scopes), rate, date(k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d/min\t%s\t%s\t%s\t%s\n", k.ID, k.State(now),
+				terminal.Safe(k.Organization), terminal.Safe(k.Name), scopeList(k.Scopes), k.Limit(), date(k.CreatedAt),
+				terminal.Safe(k.CreatedBy), date(k.ExpiresAt), date(k.LastUsedAt))
 		}
 		return t.Flush()
 	})
 }
 
-// RevokeKey revokes a key of any organization by its identifier.
-func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+// RevokeKey revokes a key of any organization by its identifier, and with children
+// all that descend from it.
+func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string, children bool) error {
 	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
-		if err := newKeys(store).Revoke(ctx, "", id); err != nil {
+		revoked, err := newKeys(store).Revoke(ctx, "", id, children)
+		if err != nil {
 			return usageError(err)
 		}
-		_, err := fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(id))
-		return err
+
+		for _, key := range slices.Sorted(slices.Values(revoked)) {
+			fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(key))
+		}
+		return nil
 	})
 }
 

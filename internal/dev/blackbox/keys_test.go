@@ -22,7 +22,8 @@ func TestKeysOverTheAPI(t *testing.T) {
 
 	require.Equal(t, 201, a.status, a.body)
 	created := a.decode(t)
-	assert.ElementsMatch(t, []string{"key_id", "token", "name", "scopes", "created_at", "expires_at"}, keys(created))
+	assert.ElementsMatch(t, []string{"key_id", "token", "name", "scopes", "created_at", "expires_at", "created_by",
+		"parent_key_id", "rate_limit"}, keys(created))
 	assert.Regexp(t, token, created["token"])
 	assert.Equal(t, []any{"reviews:read", "rules:read"}, created["scopes"])
 	id, tok := created["key_id"].(string), created["token"].(string)
@@ -36,7 +37,12 @@ func TestKeysOverTheAPI(t *testing.T) {
 	assert.NotContains(t, listed.body, "token")
 	ks := list(listed.decode(t)["keys"])
 	require.Len(t, ks, 2)
-	assert.Equal(t, id, ks[0].(map[string]any)["key_id"], "newest first")
+	child, parent := ks[0].(map[string]any), ks[1].(map[string]any)
+	assert.Equal(t, id, child["key_id"], "newest first")
+	assert.Equal(t, parent["key_id"], child["parent_key_id"])
+	assert.Equal(t, "key:"+parent["key_id"].(string), child["created_by"])
+	assert.Regexp(t, "^cli:.+@.+$", parent["created_by"])
+	assert.Equal(t, "active", child["state"])
 
 	// A key without keys:admin can't, and no key can grant more than it has.
 	for _, call := range []struct{ method, path string }{{"GET", "/v1/keys"}, {"DELETE", "/v1/keys/" + id}} {
@@ -68,6 +74,15 @@ func TestKeysOverTheAPI(t *testing.T) {
 
 	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/"+id, nil).status)
 	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/key_none", nil).status)
+	for _, k := range list(c.do(t, "GET", "/v1/keys", nil).decode(t)["keys"]) {
+		if k := k.(map[string]any); k["key_id"] == id {
+			assert.Equal(t, "revoked", k["state"])
+			assert.NotEmpty(t, k["revoked_at"])
+		}
+	}
+	assert.Equal(t, 400, c.do(t, "DELETE", "/v1/keys/"+id+"?with_children=1", nil).status)
+	assert.Equal(t, 204, c.do(t, "DELETE", "/v1/keys/"+parent["key_id"].(string)+"?with_children=true", nil).status)
+	c = s.client(s.key(t, "acme", "--scopes", "keys:admin,reviews:read"))
 
 	for name, bad := range map[string]struct {
 		body  map[string]any
@@ -110,7 +125,7 @@ func TestKeysByTheCommandLine(t *testing.T) {
 	assert.NotContains(t, listed, strings.TrimSpace(out))
 	id := regexp.MustCompile(`key_\w+`).FindString(listed)
 	s.command(t, "keys", "revoke", id, "--database", s.database, "--config", s.config)
-	assert.NotContains(t, s.command(t, "keys", "list", "--database", s.database, "--config", s.config), id)
+	assert.Regexp(t, id+" +revoked ", s.command(t, "keys", "list", "--database", s.database, "--config", s.config))
 }
 
 // The scope that each call needs, by REST.

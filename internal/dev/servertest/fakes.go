@@ -146,7 +146,7 @@ type keyStore struct {
 	keys map[string]auth.Key // by hash
 }
 
-func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
+func (s *keyStore) CreateKey(_ context.Context, k auth.Key, _ int) (auth.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k.CreatedAt = Epoch
@@ -161,18 +161,18 @@ func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, er
 	return k, ok, nil
 }
 
-func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
+func (s *keyStore) RevokeKey(_ context.Context, org, id string, _ bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for hash, k := range s.keys {
 		if k.ID == id && k.Organization == org && k.RevokedAt.IsZero() {
 			k.RevokedAt = time.Now()
 			s.keys[hash] = k
-			return nil
+			return []string{id}, nil
 		}
 	}
 
-	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
+	return nil, errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
 }
 
 // Try implements api.Trials.

@@ -62,13 +62,13 @@ func changesAudited(t *testing.T, h Harness) {
 			_, err := h.Store.CreateKey(ctx, auth.Key{
 				ID: "key_a", Organization: acme, Name: "ci", Hash: hashOf("key_a"), Scopes: auth.DefaultScopes()[:2],
 				RateLimit: 30, ExpiresAt: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
-			})
+			}, auth.Quota)
 			return err
 		}, audit.Change{Action: audit.KeyCreate, Target: "key_a", Fields: []audit.Field{
 			{Name: "expires_at", After: "2027-01-01T00:00:00Z"}, {Name: "name", After: "ci"},
 			{Name: "rate_limit", After: "30"}, {Name: "scopes", After: "reviews:read, reviews:write"},
 		}}},
-		{func() error { return h.Store.RevokeKey(ctx, acme, "key_a") }, audit.Change{
+		{func() error { return revokeKey(ctx, h, acme, "key_a") }, audit.Change{
 			Action: audit.KeyRevoke, Target: "key_a", Fields: []audit.Field{},
 		}},
 		{func() error { _, err := h.Store.CreateRule(ctx, acme, orgRule("no-x"), 10); return err }, audit.Change{
@@ -137,8 +137,8 @@ func nothingAudited(t *testing.T, h Harness) {
 	_, err = h.Store.CreateRule(ctx, "new", orgRule("r2"), 1)
 	wantError(t, err, errs.FailedPrecondition, errs.ReasonRuleQuota)
 	require.Error(t, h.Store.DeleteRule(ctx, "new", "custom/none"))
-	require.Error(t, h.Store.RevokeKey(ctx, "new", "key_none"))
-	_, err = h.Store.CreateKey(ctx, auth.Key{ID: "key_a", Organization: "new", Name: "n", Hash: hashOf("key_b")})
+	require.Error(t, revokeKey(ctx, h, "new", "key_none"))
+	_, err = h.Store.CreateKey(ctx, auth.Key{ID: "key_a", Organization: "new", Name: "n", Hash: hashOf("key_b")}, auth.Quota)
 	require.Error(t, err)
 	require.NoError(t, h.Store.TouchKeys(ctx, map[string]time.Time{"key_a": h.Clock.Now()}))
 
@@ -184,7 +184,7 @@ func auditFilters(t *testing.T, h Harness) {
 	begin := h.Clock.Stored()
 	addKey(t, h, acme, "key_a")
 	h.Clock.Advance(time.Minute)
-	require.NoError(t, h.Store.RevokeKey(as(t, audit.CLI, "root@here"), acme, "key_a"))
+	require.NoError(t, revokeKey(as(t, audit.CLI, "root@here"), h, acme, "key_a"))
 	h.Clock.Advance(time.Minute)
 	addKey(t, h, acme, "key_b")
 
@@ -221,7 +221,7 @@ func auditBounded(t *testing.T, h Harness) {
 	token := auth.NewToken()
 	_, err := h.Store.CreateKey(t.Context(), auth.Key{
 		ID: "key_a", Organization: acme, Name: token + strings.Repeat("é", 5_000), Hash: hashOf("key_a"),
-	})
+	}, auth.Quota)
 	require.NoError(t, err)
 	e := newest(t, h, acme, 0)
 	require.Len(t, e.Fields, 1)

@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/review"
 )
 
 // hashOf returns a hash for the key with that id.
@@ -31,9 +34,16 @@ func keyByHash(ctx context.Context, s Store, hash string) (auth.Key, error) {
 
 func addKey(t *testing.T, h Harness, org, id string) auth.Key {
 	t.Helper()
-	k, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: org, Name: "ci", Hash: hashOf(id)})
+	k, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: org, Name: "ci", Hash: hashOf(id)}, auth.Quota)
 	require.NoError(t, err)
 	return k
+}
+
+// revokeKey revokes a key, and not those that it made.
+func revokeKey(ctx context.Context, h Harness, org, id string) error {
+	_, err := h.Store.RevokeKey(ctx, org, id, false)
+
+	return err
 }
 
 func foundKey(t *testing.T, h Harness) {
@@ -48,7 +58,7 @@ func foundKey(t *testing.T, h Harness) {
 			RateLimit: 600, ExpiresAt: h.Clock.Stored().Add(time.Hour),
 		},
 	} {
-		got, err := h.Store.CreateKey(t.Context(), k)
+		got, err := h.Store.CreateKey(t.Context(), k, auth.Quota)
 		require.NoError(t, err)
 		k.CreatedAt = h.Clock.Stored()
 		assert.Equal(t, k, got)
@@ -60,14 +70,14 @@ func foundKey(t *testing.T, h Harness) {
 
 	// An id and a hash are taken once.
 	for id, hash := range map[string]string{"key_a": "key_x", "key_x": "key_a"} {
-		_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: other, Name: "x", Hash: hashOf(hash)})
+		_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: other, Name: "x", Hash: hashOf(hash)}, auth.Quota)
 		require.Error(t, err)
 	}
 
 	// Times come back as the store keeps them.
 	k, err := h.Store.CreateKey(t.Context(), auth.Key{
 		ID: "key_c", Organization: acme, Name: "c", Hash: hashOf("key_c"), ExpiresAt: h.Clock.Now(),
-	})
+	}, auth.Quota)
 
 	require.NoError(t, err)
 	assert.Equal(t, h.Clock.Stored(), k.ExpiresAt)
@@ -101,40 +111,136 @@ func listedKeys(t *testing.T, h Harness) {
 	require.NoError(t, err)
 	assert.Equal(t, b, keys[1])
 
-	// Expired keys are listed, revoked ones are not.
+	// Those that work come first, and then the newest.
 	k, err := h.Store.CreateKey(t.Context(), auth.Key{
 		ID: "key_e", Organization: other, Name: "e", Hash: hashOf("key_e"), ExpiresAt: h.Clock.Now(),
-	})
+	}, auth.Quota)
 
 	require.NoError(t, err)
 	h.Clock.Advance(time.Hour)
-	require.NoError(t, h.Store.RevokeKey(t.Context(), other, "key_o"))
-	assert.Equal(t, []string{k.ID}, keyIDs(t, h, other))
+	require.NoError(t, revokeKey(t.Context(), h, other, "key_o"))
+	assert.Equal(t, []string{"key_e", "key_o"}, keyIDs(t, h, other))
+	assert.Equal(t, []string{"key_0", "key_b", "key_a", k.ID, "key_o"}, keyIDs(t, h, ""))
 }
 
 func revokedKey(t *testing.T, h Harness) {
 	ctx := t.Context()
 	addKey(t, h, acme, "key_a")
 	addKey(t, h, acme, "key_b")
-	wantError(t, h.Store.RevokeKey(ctx, other, "key_a"), errs.NotFound, errs.ReasonKeyNotFound)
-	wantError(t, h.Store.RevokeKey(ctx, acme, "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
-	wantError(t, h.Store.RevokeKey(ctx, "", "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
+	wantError(t, revokeKey(ctx, h, other, "key_a"), errs.NotFound, errs.ReasonKeyNotFound)
+	wantError(t, revokeKey(ctx, h, acme, "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
+	wantError(t, revokeKey(ctx, h, "", "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
 
 	h.Clock.Advance(time.Second)
 	when := h.Clock.Stored()
-	require.NoError(t, h.Store.RevokeKey(ctx, acme, "key_a"))
-	require.NoError(t, h.Store.RevokeKey(ctx, "", "key_b"))
+	require.NoError(t, revokeKey(ctx, h, acme, "key_a"))
+	require.NoError(t, revokeKey(ctx, h, "", "key_b"))
 	h.Clock.Advance(time.Second)
 
 	for _, id := range []string{"key_a", "key_b"} {
 		for _, org := range []string{acme, ""} {
-			wantError(t, h.Store.RevokeKey(ctx, org, id), errs.NotFound, errs.ReasonKeyNotFound)
+			wantError(t, revokeKey(ctx, h, org, id), errs.NotFound, errs.ReasonKeyNotFound)
 		}
 		k, err := keyByHash(ctx, h.Store, hashOf(id))
 		require.NoError(t, err, "a revoked key is found, too")
 		assert.Equal(t, when, k.RevokedAt)
 	}
-	assert.Empty(t, keyIDs(t, h, ""))
+	assert.Len(t, keyIDs(t, h, ""), 2, "they are still listed")
+}
+
+// addChild makes a key as another key does.
+func addChild(h Harness, id, parent string, ends time.Time) error {
+	_, err := h.Store.CreateKey(context.Background(), auth.Key{
+		ID: id, Organization: acme, Name: "child", Hash: hashOf(id), CreatedBy: "key:" + parent, Parent: parent,
+		ExpiresAt: ends,
+	}, auth.Quota)
+
+	return err
+}
+
+func revokedFamily(t *testing.T, h Harness) {
+	ctx := t.Context()
+	soon := h.Clock.Stored().Add(time.Minute)
+	addKey(t, h, acme, "key_root")
+	addKey(t, h, acme, "key_stranger")
+	for _, k := range []struct{ id, parent string }{
+		{"key_a", "key_root"}, {"key_b", "key_root"}, {"key_aa", "key_a"}, {"key_aaa", "key_aa"}, {"key_x", "key_stranger"},
+	} {
+		require.NoError(t, addChild(h, k.id, k.parent, time.Time{}))
+	}
+	require.NoError(t, addChild(h, "key_over", "key_b", soon))
+	got, err := keyByHash(ctx, h.Store, hashOf("key_aaa"))
+	require.NoError(t, err)
+	assert.Equal(t, "key_aa", got.Parent)
+	assert.Equal(t, "key:key_aa", got.CreatedBy)
+
+	h.Clock.Advance(time.Hour)
+	require.NoError(t, revokeKey(ctx, h, acme, "key_aa"))
+	h.Clock.Advance(time.Second)
+	_, err = h.Store.RevokeKey(ctx, other, "key_root", true)
+	wantError(t, err, errs.NotFound, errs.ReasonKeyNotFound)
+	revoked, err := h.Store.RevokeKey(ctx, acme, "key_root", true)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"key_root", "key_a", "key_b", "key_aaa"}, revoked,
+		"what works, also below a key that was revoked before")
+	e := events(t, h, acme, audit.Filter{Limit: 1})[0]
+	assert.Equal(t, audit.Change{Action: audit.KeyRevoke, Target: "key_root", Fields: []audit.Field{
+		{Name: "child", Before: "key_a"}, {Name: "child", Before: "key_aaa"}, {Name: "child", Before: "key_b"},
+	}}, e.Change)
+	_, err = h.Store.RevokeKey(ctx, acme, "key_root", true)
+	wantError(t, err, errs.NotFound, errs.ReasonKeyNotFound)
+
+	// A server that still knows a key that was just revoked makes no key by it.
+	wantError(t, addChild(h, "key_late", "key_aaa", time.Time{}), errs.Unauthenticated, errs.ReasonKeyRevoked)
+	wantError(t, addChild(h, "key_late", "key_over", time.Time{}), errs.Unauthenticated, errs.ReasonKeyExpired)
+	wantError(t, addChild(h, "key_late", "key_gone", time.Time{}), errs.Unauthenticated, errs.ReasonKeyInvalid)
+	require.NoError(t, addChild(h, "key_xx", "key_x", time.Time{}))
+
+	// The family of a key that is no more remembered is still one.
+	require.NoError(t, revokeKey(ctx, h, acme, "key_x"))
+	h.Clock.Advance(review.KeepKeys)
+	purgeKeys(t, h)
+	revoked, err = h.Store.RevokeKey(ctx, "", "key_stranger", true)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"key_stranger", "key_xx"}, revoked)
+}
+
+func keyQuota(t *testing.T, h Harness) {
+	const quota = 3
+	add := func(ctx context.Context, org, id string, ends time.Time) error {
+		_, err := h.Store.CreateKey(ctx, auth.Key{
+			ID: id, Organization: org, Name: "n", Hash: hashOf(id), ExpiresAt: ends,
+		}, quota)
+
+		return err
+	}
+	ctx := t.Context()
+	require.NoError(t, add(ctx, acme, "key_a", time.Time{}))
+	require.NoError(t, add(ctx, acme, "key_b", h.Clock.Now().Add(time.Hour)))
+	require.NoError(t, add(ctx, acme, "key_c", time.Time{}))
+	wantError(t, add(ctx, acme, "key_d", time.Time{}), errs.FailedPrecondition, errs.ReasonKeyQuota)
+	require.NoError(t, add(ctx, other, "key_o", time.Time{}), "others have their own")
+	require.NoError(t, revokeKey(ctx, h, acme, "key_a"))
+	require.NoError(t, add(ctx, acme, "key_d", time.Time{}))
+	h.Clock.Advance(time.Hour)
+	require.NoError(t, add(ctx, acme, "key_e", time.Time{}), "an expired one counts no more")
+	wantError(t, add(ctx, acme, "key_f", time.Time{}), errs.FailedPrecondition, errs.ReasonKeyQuota)
+}
+
+func keyQuotaRace(t *testing.T, h Harness) {
+	require.NoError(t, h.Store.CreateOrganization(t.Context(), organizationOf(acme)))
+	var made atomic.Int64
+	together(t, 16, func(ctx context.Context, i int) error {
+		id := fmt.Sprintf("key_%d", i)
+		_, err := h.Store.CreateKey(ctx, auth.Key{ID: id, Organization: acme, Name: "n", Hash: hashOf(id)}, 5)
+		if errs.ReasonOf(err) == errs.ReasonKeyQuota {
+			return nil
+		}
+		made.Add(1)
+
+		return err
+	})
+	assert.EqualValues(t, 5, made.Load())
 }
 
 func touchedKeys(t *testing.T, h Harness) {

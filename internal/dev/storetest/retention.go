@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -125,10 +127,10 @@ func purgedIdempotency(t *testing.T, h Harness) {
 func purgedKeys(t *testing.T, h Harness) {
 	addKey(t, h, acme, "key_valid")
 	addKey(t, h, acme, "key_revoked")
-	require.NoError(t, h.Store.RevokeKey(t.Context(), acme, "key_revoked"))
+	require.NoError(t, revokeKey(t.Context(), h, acme, "key_revoked"))
 	k := addKey(t, h, other, "key_unused")
 	k.ID, k.Hash, k.ExpiresAt = "key_expired", hashOf("key_expired"), h.Clock.Now().Add(time.Hour)
-	_, err := h.Store.CreateKey(t.Context(), k)
+	_, err := h.Store.CreateKey(t.Context(), k, auth.Quota)
 	require.NoError(t, err)
 
 	h.Clock.Advance(keep - time.Microsecond)
@@ -144,4 +146,23 @@ func purgedKeys(t *testing.T, h Harness) {
 		require.NoError(t, err)
 		assert.Equal(t, want, found, id)
 	}
+}
+
+func purgedEvents(t *testing.T, h Harness) {
+	addKey(t, h, acme, "key_a")
+	h.Clock.Advance(time.Hour)
+	addKey(t, h, other, "key_b")
+	purge := func(latest time.Time) int {
+		t.Helper()
+		n, _, err := h.Store.PurgeEvents(t.Context(), keep, latest)
+		require.NoError(t, err)
+
+		return n
+	}
+
+	h.Clock.Advance(keep - time.Hour)
+	assert.Zero(t, purge(h.Clock.Now().Add(-time.Microsecond)), "a clock that is ahead is not believed")
+	assert.Equal(t, 1, purge(h.Clock.Now()))
+	assert.Equal(t, "key_b", events(t, h, "", audit.Filter{})[0].Target)
+	assert.Zero(t, purge(h.Clock.Now()))
 }

@@ -133,6 +133,8 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Keys/keys are listed":            listedKeys,
 		"Keys/keys are revoked":           revokedKey,
 		"Keys/use is stored":              touchedKeys,
+		"Keys/a family is revoked":        revokedFamily,
+		"Keys/there is a quota":           keyQuota,
 
 		"Audit/a change leaves one event":              changesAudited,
 		"Audit/what changes nothing leaves none":       nothingAudited,
@@ -141,6 +143,9 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Audit/organizations are apart":                auditApart,
 		"Audit/an event is bounded and holds no token": auditBounded,
 
+		"Races/the quota of keys holds": keyQuotaRace,
+
+		"Retention/old events go":               purgedEvents,
 		"Retention/only what ended is deleted":  purgedEnded,
 		"Retention/one step does little":        purgedInSteps,
 		"Retention/expired idempotency keys go": purgedIdempotency,

@@ -28,6 +28,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 		Verdict:     toVerdict(r.Verdict),
 		BaseFoundBy: enum[prwardenv1.Base_FoundBy](string(r.BaseFoundBy), prwardenv1.Base_FoundBy_value),
 		Priority:    toPriority(r.Priority),
+		CreatedBy:   text(r.CreatedBy),
 	}
 	if r.Status == review.Complete {
 		out.LookedAt = &prwardenv1.LookedAt{
@@ -45,7 +46,8 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, Verdict: toVerdict(r.Verdict),
-		Priority: toPriority(r.Priority),
+		Priority:  toPriority(r.Priority),
+		CreatedBy: text(r.CreatedBy),
 	}
 }
 
@@ -235,10 +237,12 @@ func toHit(h match.Hit) *prwardenv1.TestRuleResponse_Hit {
 	}
 }
 
-func toKey(k auth.Key) *prwardenv1.Key {
+func toKey(k auth.Key, now time.Time) *prwardenv1.Key {
 	return &prwardenv1.Key{
 		KeyId: k.ID, Name: text(k.Name), Scopes: toScopes(k.Scopes),
 		CreatedAt: toTime(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt), LastUsedAt: toTime(k.LastUsedAt),
+		RevokedAt: toTime(k.RevokedAt), CreatedBy: text(k.CreatedBy), ParentKeyId: given(k.Parent),
+		RateLimit: clamp(k.Limit()), State: enum[prwardenv1.Key_State](string(k.State(now)), prwardenv1.Key_State_value),
 	}
 }
 

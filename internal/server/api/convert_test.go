@@ -38,7 +38,7 @@ func full() review.Review {
 		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Complete,
 		HeadSHA: "aa", BaseSHA: "bb", CreatedAt: day, StartedAt: day.Add(time.Second), CompletedAt: day.Add(time.Minute),
 		Findings: []finding.Finding{found}, Suppressed: []finding.Finding{suppressed}, Fixed: []finding.Finding{fixed},
-		PreviousID: "rev_0", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium, Priority: review.Low,
+		PreviousID: "rev_0", CreatedBy: "key:key_1", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium, Priority: review.Low,
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
 		Skips: []finding.Skip{{
@@ -96,7 +96,7 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],
 		"suppressed":[],"fixed":[],"skipped":[],
 		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},
-		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false,"priority":"normal"}`, string(data))
+		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false,"priority":"normal","created_by":""}`, string(data))
 }
 
 func TestEveryWordHasItsEnumValue(t *testing.T) {
@@ -207,7 +207,8 @@ func TestUpdate(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Parallel()
 	m := toKey(auth.Key{ID: "key_1", Organization: "acme", Name: "ci", Hash: "secret", Scopes: auth.Scopes(),
-		CreatedAt: day, ExpiresAt: day, LastUsedAt: day})
+		CreatedAt: day, ExpiresAt: day, LastUsedAt: day, RevokedAt: day, CreatedBy: "key:key_0", Parent: "key_0",
+		RateLimit: 7}, day)
 	assertFilled(t, m.ProtoReflect())
 	assert.NotContains(t, m.String(), "secret")
 }

@@ -172,21 +172,21 @@ func NewKeys(keys *auth.Keys) *Keys { return &Keys{keys: keys} }
 // CreateKey implements KeyService.
 func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) (*prwardenv1.CreateKeyResponse, error) {
 	scopes := each(req.GetScopes(), func(s string) auth.Scope { return auth.Scope(s) })
-	n := auth.NewKey{Name: req.GetName(), Scopes: scopes}
-	if at := req.GetExpiresAt(); at != nil {
-		if err := at.CheckValid(); err != nil {
-			return nil, errs.Invalid("expires_at", "must be a time from year 1 to year 9999")
-		}
-		n.ExpiresAt = at.AsTime()
+	expires, err := fromTime("expires_at", req.GetExpiresAt())
+	if err != nil {
+		return nil, err
 	}
 
-	k, token, err := h.keys.Create(ctx, auth.FromContext(ctx), n)
+	k, token, err := h.keys.Create(ctx, auth.FromContext(ctx), auth.NewKey{
+		Name: req.GetName(), Scopes: scopes, ExpiresAt: expires, RateLimit: int(req.GetRateLimit()),
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &prwardenv1.CreateKeyResponse{
 		KeyId: k.ID, Token: token, Name: k.Name, Scopes: toScopes(k.Scopes),
 		CreatedAt: toTime(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt),
+		CreatedBy: text(k.CreatedBy), ParentKeyId: given(k.Parent), RateLimit: clamp(k.Limit()),
 	}, nil
 }
 
@@ -196,12 +196,18 @@ func (h *Keys) ListKeys(ctx context.Context, _ *prwardenv1.ListKeysRequest) (*pr
 	if err != nil {
 		return nil, err
 	}
-	return &prwardenv1.ListKeysResponse{Keys: each(keys, toKey)}, nil
+	now := h.keys.Now()
+
+	return &prwardenv1.ListKeysResponse{
+		Keys: each(keys, func(k auth.Key) *prwardenv1.Key { return toKey(k, now) }),
+	}, nil
 }
 
 // DeleteKey implements KeyService.
 func (h *Keys) DeleteKey(ctx context.Context, req *prwardenv1.DeleteKeyRequest) (*prwardenv1.DeleteKeyResponse, error) {
-	if err := h.keys.Revoke(ctx, auth.FromContext(ctx).Organization, req.GetKeyId()); err != nil {
+	if _, err := h.keys.Revoke(
+		ctx, auth.FromContext(ctx).Organization, req.GetKeyId(), req.GetWithChildren(),
+	); err != nil {
 		return nil, err
 	}
 	return &prwardenv1.DeleteKeyResponse{}, nil

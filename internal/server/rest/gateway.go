@@ -91,6 +91,7 @@ func New(c Config) (*Gateway, error) {
 		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
 		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
 		prwardenv1.RegisterStatsServiceHandlerClient(ctx, g.mux, prwardenv1.NewStatsServiceClient(c.Conn)),
+		prwardenv1.RegisterAuditServiceHandlerClient(ctx, g.mux, prwardenv1.NewAuditServiceClient(c.Conn)),
 	)
 }
 

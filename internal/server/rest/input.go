@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
@@ -212,6 +213,11 @@ func checkParameter(values []string, fd protoreflect.FieldDescriptor) string {
 
 	ok := true
 	switch fd.Kind() {
+	case protoreflect.BoolKind:
+		ok = value == "true" || value == "false"
+	case protoreflect.MessageKind:
+		_, err := time.Parse(time.RFC3339Nano, value)
+		ok = err == nil
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(value, 10, 32)
 		ok = err == nil && strconv.FormatInt(n, 10) == value
@@ -267,6 +273,7 @@ func readRoutes() ([]*route, error) {
 	for _, file := range []protoreflect.FileDescriptor{
 		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
 		prwardenv1.File_prwarden_v1_key_proto, prwardenv1.File_prwarden_v1_stats_proto,
+		prwardenv1.File_prwarden_v1_audit_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()

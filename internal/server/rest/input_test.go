@@ -35,6 +35,7 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"GET /v1/rules":                        200,
 		"GET /v1/rulesets/{name=**}/rules":     200,
 		"GET /v1/stats/rules":                  200,
+		"GET /v1/audit":                        200,
 		"GET /v1/rules/{id=**}":                200,
 		"POST /v1/rules":                       201,
 		"POST /v1/rules:test":                  200,

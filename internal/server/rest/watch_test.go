@@ -179,7 +179,8 @@ func TestWatchEndsWithItsKeyAndWithTheServer(t *testing.T) {
 		<-begun
 		<-begun
 
-		require.NoError(t, b.Keys.Revoke(t.Context(), "acme", key.ID))
+		_, err := b.Keys.Revoke(t.Context(), "acme", key.ID, false)
+		require.NoError(t, err)
 		revoked := time.Now()
 		assert.Contains(t, lastLine(ofKey), errs.ReasonKeyRevoked)
 		assert.Less(t, time.Since(revoked), 5*time.Second)

@@ -62,7 +62,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
 		"UpdateRule": auth.RulesWrite,
 		"CreateKey":  auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
-		"TryRules": auth.RulesRead,
+		"TryRules":   auth.RulesRead,
+		"ListEvents": auth.AuditRead,
 	}, scopes)
 }
 

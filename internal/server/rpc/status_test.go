@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS"}},
 		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT", "ETAG_MISMATCH"}},
 		{errs.FailedPrecondition, codes.FailedPrecondition, 409,
-			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA"}},
+			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA", "KEY_QUOTA"}},
 		{errs.ResourceExhausted, codes.ResourceExhausted, 429, []string{"RATE_LIMITED"}},
 		{errs.Unavailable, codes.Unavailable, 503, []string{"UNAVAILABLE", "QUEUE_FULL", "WATCH_LIMIT"}},
 		{errs.Canceled, codes.Canceled, 499, []string{"CANCELED"}},

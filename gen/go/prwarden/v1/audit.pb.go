@@ -7,9 +7,13 @@
 package prwardenv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	descriptorpb "google.golang.org/protobuf/types/descriptorpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -78,6 +82,329 @@ func (x *AuditRule) GetReason() string {
 	return ""
 }
 
+// Request of ListEvents.
+type ListEventsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only events of this action, such as `key.create`.
+	Action *string `protobuf:"bytes,1,opt,name=action,proto3,oneof" json:"action,omitempty"`
+	// Only events of this actor, as `actor` of an event has it.
+	Actor *string `protobuf:"bytes,2,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
+	// Only events at or after this time.
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// Only events before this time.
+	Until *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	// How many events to answer at most: 1 to 1,000; 100 when not given.
+	PageSize *int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
+	// `next_page_token` of the page before, with the same filters.
+	PageToken     *string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEventsRequest) Reset() {
+	*x = ListEventsRequest{}
+	mi := &file_prwarden_v1_audit_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEventsRequest) ProtoMessage() {}
+
+func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_audit_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEventsRequest.ProtoReflect.Descriptor instead.
+func (*ListEventsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_audit_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListEventsRequest) GetAction() string {
+	if x != nil && x.Action != nil {
+		return *x.Action
+	}
+	return ""
+}
+
+func (x *ListEventsRequest) GetActor() string {
+	if x != nil && x.Actor != nil {
+		return *x.Actor
+	}
+	return ""
+}
+
+func (x *ListEventsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *ListEventsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *ListEventsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListEventsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+// Response of ListEvents.
+type ListEventsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Newest first.
+	Events []*AuditEvent `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	// Token of the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEventsResponse) Reset() {
+	*x = ListEventsResponse{}
+	mi := &file_prwarden_v1_audit_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEventsResponse) ProtoMessage() {}
+
+func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_audit_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEventsResponse.ProtoReflect.Descriptor instead.
+func (*ListEventsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_audit_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ListEventsResponse) GetEvents() []*AuditEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *ListEventsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// AuditEvent is a change that was made.
+type AuditEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier: `evt_` and an opaque suffix.
+	EventId string `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	// When the change was made.
+	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Who made it: `key:` and the identifier of an API key, `cli:` and the user
+	// and host of an operator, or `system` for what the server did by itself, such
+	// as storing what its configuration file declares.
+	Actor string `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
+	// IP address that the request came from; absent when there was none.
+	Address *string `protobuf:"bytes,4,opt,name=address,proto3,oneof" json:"address,omitempty"`
+	// What was done, such as `key.create`.
+	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
+	// Identifier of what was changed.
+	Target string `protobuf:"bytes,6,opt,name=target,proto3" json:"target,omitempty"`
+	// What the change was, at most 100 fields. Never a token, a password or source
+	// code.
+	Fields []*AuditEvent_Field `protobuf:"bytes,7,rep,name=fields,proto3" json:"fields,omitempty"`
+	// Identifier of the request, as in the server's log; absent when there was
+	// none.
+	RequestId     *string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3,oneof" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditEvent) Reset() {
+	*x = AuditEvent{}
+	mi := &file_prwarden_v1_audit_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditEvent) ProtoMessage() {}
+
+func (x *AuditEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_audit_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditEvent.ProtoReflect.Descriptor instead.
+func (*AuditEvent) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_audit_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AuditEvent) GetEventId() string {
+	if x != nil {
+		return x.EventId
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *AuditEvent) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetAddress() string {
+	if x != nil && x.Address != nil {
+		return *x.Address
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetFields() []*AuditEvent_Field {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+func (x *AuditEvent) GetRequestId() string {
+	if x != nil && x.RequestId != nil {
+		return *x.RequestId
+	}
+	return ""
+}
+
+// Field is one field of what was changed.
+type AuditEvent_Field struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the field, such as `rate_limit`.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What it was, at most 2 KiB; absent where there was nothing.
+	Before *string `protobuf:"bytes,2,opt,name=before,proto3,oneof" json:"before,omitempty"`
+	// What it is now, at most 2 KiB; absent where there is nothing.
+	After         *string `protobuf:"bytes,3,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditEvent_Field) Reset() {
+	*x = AuditEvent_Field{}
+	mi := &file_prwarden_v1_audit_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditEvent_Field) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditEvent_Field) ProtoMessage() {}
+
+func (x *AuditEvent_Field) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_audit_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditEvent_Field.ProtoReflect.Descriptor instead.
+func (*AuditEvent_Field) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_audit_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *AuditEvent_Field) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AuditEvent_Field) GetBefore() string {
+	if x != nil && x.Before != nil {
+		return *x.Before
+	}
+	return ""
+}
+
+func (x *AuditEvent_Field) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
 var file_prwarden_v1_audit_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
@@ -102,10 +429,50 @@ var File_prwarden_v1_audit_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_audit_proto_rawDesc = "" +
 	"\n" +
-	"\x17prwarden/v1/audit.proto\x12\vprwarden.v1\x1a google/protobuf/descriptor.proto\";\n" +
+	"\x17prwarden/v1/audit.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/descriptor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\";\n" +
 	"\tAuditRule\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason:N\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xec\x02\n" +
+	"\x11ListEventsRequest\x126\n" +
+	"\x06action\x18\x01 \x01(\tB\x19\xbaH\x16r\x14\x18d2\x10^[a-z]+\\.[a-z]+$H\x00R\x06action\x88\x01\x01\x12%\n" +
+	"\x05actor\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03H\x01R\x05actor\x88\x01\x01\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x124\n" +
+	"\tpage_size\x18\x05 \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x02R\bpageSize\x88\x01\x01\x12,\n" +
+	"\n" +
+	"page_token\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x03R\tpageToken\x88\x01\x01B\t\n" +
+	"\a_actionB\b\n" +
+	"\x06_actorB\f\n" +
+	"\n" +
+	"_page_sizeB\r\n" +
+	"\v_page_token\"\xc8\x03\n" +
+	"\x12ListEventsResponse\x128\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.prwarden.v1.AuditEventB\a\x92A\x04\xa0\x01\xe8\aR\x06events\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xcf\x02\x92A\xcb\x022\xc8\x02{\"events\": [{\"event_id\": \"evt_01k9w3t5zq8h4m2x\", \"at\": \"2026-11-20T09:30:00Z\", \"actor\": \"key:key_01k9w1m8d2c7b5v4\", \"address\": \"192.0.2.7\", \"action\": \"key.create\", \"target\": \"key_01k9w3t5zq8h4m2x\", \"fields\": [{\"name\": \"scopes\", \"after\": \"reviews:read, reviews:write\"}], \"request_id\": \"b2xvbmcgZW5vdWdo\"}], \"next_page_token\": \"\"}\"\xa8\x03\n" +
+	"\n" +
+	"AuditEvent\x12\x19\n" +
+	"\bevent_id\x18\x01 \x01(\tR\aeventId\x122\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x02at\x12\x14\n" +
+	"\x05actor\x18\x03 \x01(\tR\x05actor\x12\x1d\n" +
+	"\aaddress\x18\x04 \x01(\tH\x00R\aaddress\x88\x01\x01\x12\x16\n" +
+	"\x06action\x18\x05 \x01(\tR\x06action\x12\x16\n" +
+	"\x06target\x18\x06 \x01(\tR\x06target\x12=\n" +
+	"\x06fields\x18\a \x03(\v2\x1d.prwarden.v1.AuditEvent.FieldB\x06\x92A\x03\xa0\x01dR\x06fields\x12\"\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tH\x01R\trequestId\x88\x01\x01\x1ah\n" +
+	"\x05Field\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
+	"\x06before\x18\x02 \x01(\tH\x00R\x06before\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x03 \x01(\tH\x01R\x05after\x88\x01\x01B\t\n" +
+	"\a_beforeB\b\n" +
+	"\x06_afterB\n" +
+	"\n" +
+	"\b_addressB\r\n" +
+	"\v_request_id2p\n" +
+	"\fAuditService\x12`\n" +
+	"\n" +
+	"ListEvents\x12\x1e.prwarden.v1.ListEventsRequest\x1a\x1f.prwarden.v1.ListEventsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/audit:N\n" +
 	"\x05audit\x12\x1e.google.protobuf.MethodOptions\x18\xb6\x8f\x03 \x01(\v2\x16.prwarden.v1.AuditRuleR\x05auditBN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
@@ -121,19 +488,31 @@ func file_prwarden_v1_audit_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_audit_proto_rawDescData
 }
 
-var file_prwarden_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_prwarden_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_prwarden_v1_audit_proto_goTypes = []any{
 	(*AuditRule)(nil),                  // 0: prwarden.v1.AuditRule
-	(*descriptorpb.MethodOptions)(nil), // 1: google.protobuf.MethodOptions
+	(*ListEventsRequest)(nil),          // 1: prwarden.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),         // 2: prwarden.v1.ListEventsResponse
+	(*AuditEvent)(nil),                 // 3: prwarden.v1.AuditEvent
+	(*AuditEvent_Field)(nil),           // 4: prwarden.v1.AuditEvent.Field
+	(*timestamppb.Timestamp)(nil),      // 5: google.protobuf.Timestamp
+	(*descriptorpb.MethodOptions)(nil), // 6: google.protobuf.MethodOptions
 }
 var file_prwarden_v1_audit_proto_depIdxs = []int32{
-	1, // 0: prwarden.v1.audit:extendee -> google.protobuf.MethodOptions
-	0, // 1: prwarden.v1.audit:type_name -> prwarden.v1.AuditRule
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	1, // [1:2] is the sub-list for extension type_name
-	0, // [0:1] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	5, // 0: prwarden.v1.ListEventsRequest.since:type_name -> google.protobuf.Timestamp
+	5, // 1: prwarden.v1.ListEventsRequest.until:type_name -> google.protobuf.Timestamp
+	3, // 2: prwarden.v1.ListEventsResponse.events:type_name -> prwarden.v1.AuditEvent
+	5, // 3: prwarden.v1.AuditEvent.at:type_name -> google.protobuf.Timestamp
+	4, // 4: prwarden.v1.AuditEvent.fields:type_name -> prwarden.v1.AuditEvent.Field
+	6, // 5: prwarden.v1.audit:extendee -> google.protobuf.MethodOptions
+	0, // 6: prwarden.v1.audit:type_name -> prwarden.v1.AuditRule
+	1, // 7: prwarden.v1.AuditService.ListEvents:input_type -> prwarden.v1.ListEventsRequest
+	2, // 8: prwarden.v1.AuditService.ListEvents:output_type -> prwarden.v1.ListEventsResponse
+	8, // [8:9] is the sub-list for method output_type
+	7, // [7:8] is the sub-list for method input_type
+	6, // [6:7] is the sub-list for extension type_name
+	5, // [5:6] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_audit_proto_init() }
@@ -141,15 +520,18 @@ func file_prwarden_v1_audit_proto_init() {
 	if File_prwarden_v1_audit_proto != nil {
 		return
 	}
+	file_prwarden_v1_audit_proto_msgTypes[1].OneofWrappers = []any{}
+	file_prwarden_v1_audit_proto_msgTypes[3].OneofWrappers = []any{}
+	file_prwarden_v1_audit_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_audit_proto_rawDesc), len(file_prwarden_v1_audit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   5,
 			NumExtensions: 1,
-			NumServices:   0,
+			NumServices:   1,
 		},
 		GoTypes:           file_prwarden_v1_audit_proto_goTypes,
 		DependencyIndexes: file_prwarden_v1_audit_proto_depIdxs,

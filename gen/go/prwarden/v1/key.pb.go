@@ -25,6 +25,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// State says whether a key works.
+type Key_State int32
+
+const (
+	// Never sent.
+	Key_unspecified Key_State = 0
+	// It works.
+	Key_active Key_State = 1
+	// Its end has passed.
+	Key_expired Key_State = 2
+	// It was revoked.
+	Key_revoked Key_State = 3
+)
+
+// Enum value maps for Key_State.
+var (
+	Key_State_name = map[int32]string{
+		0: "unspecified",
+		1: "active",
+		2: "expired",
+		3: "revoked",
+	}
+	Key_State_value = map[string]int32{
+		"unspecified": 0,
+		"active":      1,
+		"expired":     2,
+		"revoked":     3,
+	}
+)
+
+func (x Key_State) Enum() *Key_State {
+	p := new(Key_State)
+	*p = x
+	return p
+}
+
+func (x Key_State) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Key_State) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_key_proto_enumTypes[0].Descriptor()
+}
+
+func (Key_State) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_key_proto_enumTypes[0]
+}
+
+func (x Key_State) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Key_State.Descriptor instead.
+func (Key_State) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_key_proto_rawDescGZIP(), []int{0, 0}
+}
+
 // Key is what may be known of an API key after its creation.
 type Key struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -39,7 +96,18 @@ type Key struct {
 	// When it stops working; absent when never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// When it was last used, exact to a minute; absent when never.
-	LastUsedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_used_at,json=lastUsedAt,proto3" json:"last_used_at,omitempty"`
+	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_used_at,json=lastUsedAt,proto3" json:"last_used_at,omitempty"`
+	// When it was revoked; absent unless it was.
+	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
+	// Who made it: `key:` and the identifier of an API key, or `cli:` and the
+	// user and host of an operator.
+	CreatedBy string `protobuf:"bytes,8,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	// Identifier of the key that made it; absent when an operator did.
+	ParentKeyId *string `protobuf:"bytes,9,opt,name=parent_key_id,json=parentKeyId,proto3,oneof" json:"parent_key_id,omitempty"`
+	// Requests a minute that it may make.
+	RateLimit int32 `protobuf:"varint,10,opt,name=rate_limit,json=rateLimit,proto3" json:"rate_limit,omitempty"`
+	// Whether it works.
+	State         *Key_State `protobuf:"varint,11,opt,name=state,proto3,enum=prwarden.v1.Key_State,oneof" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,6 +184,41 @@ func (x *Key) GetLastUsedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Key) GetRevokedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RevokedAt
+	}
+	return nil
+}
+
+func (x *Key) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *Key) GetParentKeyId() string {
+	if x != nil && x.ParentKeyId != nil {
+		return *x.ParentKeyId
+	}
+	return ""
+}
+
+func (x *Key) GetRateLimit() int32 {
+	if x != nil {
+		return x.RateLimit
+	}
+	return 0
+}
+
+func (x *Key) GetState() Key_State {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return Key_unspecified
+}
+
 // Request of CreateKey.
 type CreateKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -125,8 +228,13 @@ type CreateKeyRequest struct {
 	// rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
 	// each at most once.
 	Scopes []string `protobuf:"bytes,2,rep,name=scopes,proto3" json:"scopes,omitempty"`
-	// When the key stops working, in the future; never when not given.
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// When the key stops working, in the future and no later than the caller's
+	// own key. When not given, it is as that one's: for a key without an end,
+	// never.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Requests a minute that the key may make, at most those of the caller's own
+	// key. When not given, the default of 60, or the caller's own if that is less.
+	RateLimit     *int32 `protobuf:"varint,4,opt,name=rate_limit,json=rateLimit,proto3,oneof" json:"rate_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +290,13 @@ func (x *CreateKeyRequest) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *CreateKeyRequest) GetRateLimit() int32 {
+	if x != nil && x.RateLimit != nil {
+		return *x.RateLimit
+	}
+	return 0
+}
+
 // Response of CreateKey.
 type CreateKeyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -197,7 +312,13 @@ type CreateKeyResponse struct {
 	// When it was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// When it stops working; absent when never.
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Who made it: `key:` and the identifier of the caller's own key.
+	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	// Identifier of the caller's own key.
+	ParentKeyId *string `protobuf:"bytes,8,opt,name=parent_key_id,json=parentKeyId,proto3,oneof" json:"parent_key_id,omitempty"`
+	// Requests a minute that it may make.
+	RateLimit     int32 `protobuf:"varint,9,opt,name=rate_limit,json=rateLimit,proto3" json:"rate_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -274,6 +395,27 @@ func (x *CreateKeyResponse) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *CreateKeyResponse) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *CreateKeyResponse) GetParentKeyId() string {
+	if x != nil && x.ParentKeyId != nil {
+		return *x.ParentKeyId
+	}
+	return ""
+}
+
+func (x *CreateKeyResponse) GetRateLimit() int32 {
+	if x != nil {
+		return x.RateLimit
+	}
+	return 0
+}
+
 // Request of ListKeys.
 type ListKeysRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -314,7 +456,7 @@ func (*ListKeysRequest) Descriptor() ([]byte, []int) {
 // Response of ListKeys.
 type ListKeysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The keys, newest first.
+	// The keys: those that work first, newest first.
 	Keys          []*Key `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -361,7 +503,10 @@ func (x *ListKeysResponse) GetKeys() []*Key {
 type DeleteKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the key.
-	KeyId         string `protobuf:"bytes,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	KeyId string `protobuf:"bytes,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	// Whether to revoke the keys that it made as well, those that these made, and
+	// so on.
+	WithChildren  bool `protobuf:"varint,2,opt,name=with_children,json=withChildren,proto3" json:"with_children,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -401,6 +546,13 @@ func (x *DeleteKeyRequest) GetKeyId() string {
 		return x.KeyId
 	}
 	return ""
+}
+
+func (x *DeleteKeyRequest) GetWithChildren() bool {
+	if x != nil {
+		return x.WithChildren
+	}
+	return false
 }
 
 // Response of DeleteKey. Over REST the answer is 204 without a body.
@@ -444,7 +596,7 @@ var File_prwarden_v1_key_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\n" +
-	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\"\x8c\x02\n" +
+	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\"\xc5\x04\n" +
 	"\x03Key\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1e\n" +
@@ -454,7 +606,24 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n" +
 	"\flast_used_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"lastUsedAt\"\xc8\x02\n" +
+	"lastUsedAt\x129\n" +
+	"\n" +
+	"revoked_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAt\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\b \x01(\tR\tcreatedBy\x12'\n" +
+	"\rparent_key_id\x18\t \x01(\tH\x00R\vparentKeyId\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"rate_limit\x18\n" +
+	" \x01(\x05R\trateLimit\x129\n" +
+	"\x05state\x18\v \x01(\x0e2\x16.prwarden.v1.Key.StateB\x06\xbaH\x03\xc8\x01\x01H\x01R\x05state\x88\x01\x01\">\n" +
+	"\x05State\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\n" +
+	"\n" +
+	"\x06active\x10\x01\x12\v\n" +
+	"\aexpired\x10\x02\x12\v\n" +
+	"\arevoked\x10\x03B\x10\n" +
+	"\x0e_parent_key_idB\b\n" +
+	"\x06_state\"\x84\x03\n" +
 	"\x10CreateKeyRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12\x94\x01\n" +
 	"\x06scopes\x18\x02 \x03(\tB|\xe0A\x02\xbaHv\x92\x01s\b\x01\x10\b\x18\x01\"kriR\freviews:readR\rreviews:writeR\n" +
@@ -462,7 +631,10 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"keys:adminR\vpolicy:readR\fpolicy:writeR\n" +
 	"audit:readR\x06scopes\x129\n" +
 	"\n" +
-	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:@\x92A=2;{\"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}\"\xb4\x03\n" +
+	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12+\n" +
+	"\n" +
+	"rate_limit\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x00R\trateLimit\x88\x01\x01:@\x92A=2;{\"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}B\r\n" +
+	"\v_rate_limit\"\x92\x05\n" +
 	"\x11CreateKeyResponse\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n" +
@@ -471,12 +643,19 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:\xbf\x01\x92A\xbb\x012\xb8\x01{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"token\": \"prw_EXAMPLEexampleEXAMPLEexample01CHECKS\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\"}\"\x11\n" +
-	"\x0fListKeysRequest\"\xf9\x01\n" +
-	"\x10ListKeysResponse\x12$\n" +
-	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys:\xbe\x01\x92A\xba\x012\xb7\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\"}]}\"e\n" +
+	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\a \x01(\tR\tcreatedBy\x12'\n" +
+	"\rparent_key_id\x18\b \x01(\tH\x00R\vparentKeyId\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"rate_limit\x18\t \x01(\x05R\trateLimit:\xa4\x02\x92A\xa0\x022\x9d\x02{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"token\": \"prw_EXAMPLEexampleEXAMPLEexample01CHECKS\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"parent_key_id\": \"key_01k9w1m8d2c7b5v4\", \"rate_limit\": 60}B\x10\n" +
+	"\x0e_parent_key_id\"\x11\n" +
+	"\x0fListKeysRequest\"\xc8\x02\n" +
+	"\x10ListKeysResponse\x12-\n" +
+	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyB\a\x92A\x04\xa0\x01\xe8\aR\x04keys:\x84\x02\x92A\x80\x022\xfd\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\", \"created_by\": \"cli:root@server\", \"rate_limit\": 60, \"state\": \"active\"}]}\"\x8a\x01\n" +
 	"\x10DeleteKeyRequest\x12Q\n" +
-	"\x06key_id\x18\x01 \x01(\tB:\x92A4J\x16\"key_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^key_[0-9a-z]{1,64}$\xe0A\x02R\x05keyId\"\x13\n" +
+	"\x06key_id\x18\x01 \x01(\tB:\x92A4J\x16\"key_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^key_[0-9a-z]{1,64}$\xe0A\x02R\x05keyId\x12#\n" +
+	"\rwith_children\x18\x02 \x01(\bR\fwithChildren\"\x13\n" +
 	"\x11DeleteKeyResponse2\xb9\x03\n" +
 	"\n" +
 	"KeyService\x12\xb5\x01\n" +
@@ -507,36 +686,40 @@ func file_prwarden_v1_key_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_key_proto_rawDescData
 }
 
+var file_prwarden_v1_key_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_prwarden_v1_key_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_prwarden_v1_key_proto_goTypes = []any{
-	(*Key)(nil),                   // 0: prwarden.v1.Key
-	(*CreateKeyRequest)(nil),      // 1: prwarden.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),     // 2: prwarden.v1.CreateKeyResponse
-	(*ListKeysRequest)(nil),       // 3: prwarden.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 4: prwarden.v1.ListKeysResponse
-	(*DeleteKeyRequest)(nil),      // 5: prwarden.v1.DeleteKeyRequest
-	(*DeleteKeyResponse)(nil),     // 6: prwarden.v1.DeleteKeyResponse
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(Key_State)(0),                // 0: prwarden.v1.Key.State
+	(*Key)(nil),                   // 1: prwarden.v1.Key
+	(*CreateKeyRequest)(nil),      // 2: prwarden.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),     // 3: prwarden.v1.CreateKeyResponse
+	(*ListKeysRequest)(nil),       // 4: prwarden.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),      // 5: prwarden.v1.ListKeysResponse
+	(*DeleteKeyRequest)(nil),      // 6: prwarden.v1.DeleteKeyRequest
+	(*DeleteKeyResponse)(nil),     // 7: prwarden.v1.DeleteKeyResponse
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
 }
 var file_prwarden_v1_key_proto_depIdxs = []int32{
-	7,  // 0: prwarden.v1.Key.created_at:type_name -> google.protobuf.Timestamp
-	7,  // 1: prwarden.v1.Key.expires_at:type_name -> google.protobuf.Timestamp
-	7,  // 2: prwarden.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	7,  // 3: prwarden.v1.CreateKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
-	7,  // 4: prwarden.v1.CreateKeyResponse.created_at:type_name -> google.protobuf.Timestamp
-	7,  // 5: prwarden.v1.CreateKeyResponse.expires_at:type_name -> google.protobuf.Timestamp
-	0,  // 6: prwarden.v1.ListKeysResponse.keys:type_name -> prwarden.v1.Key
-	1,  // 7: prwarden.v1.KeyService.CreateKey:input_type -> prwarden.v1.CreateKeyRequest
-	3,  // 8: prwarden.v1.KeyService.ListKeys:input_type -> prwarden.v1.ListKeysRequest
-	5,  // 9: prwarden.v1.KeyService.DeleteKey:input_type -> prwarden.v1.DeleteKeyRequest
-	2,  // 10: prwarden.v1.KeyService.CreateKey:output_type -> prwarden.v1.CreateKeyResponse
-	4,  // 11: prwarden.v1.KeyService.ListKeys:output_type -> prwarden.v1.ListKeysResponse
-	6,  // 12: prwarden.v1.KeyService.DeleteKey:output_type -> prwarden.v1.DeleteKeyResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	8,  // 0: prwarden.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	8,  // 1: prwarden.v1.Key.expires_at:type_name -> google.protobuf.Timestamp
+	8,  // 2: prwarden.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	8,  // 3: prwarden.v1.Key.revoked_at:type_name -> google.protobuf.Timestamp
+	0,  // 4: prwarden.v1.Key.state:type_name -> prwarden.v1.Key.State
+	8,  // 5: prwarden.v1.CreateKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
+	8,  // 6: prwarden.v1.CreateKeyResponse.created_at:type_name -> google.protobuf.Timestamp
+	8,  // 7: prwarden.v1.CreateKeyResponse.expires_at:type_name -> google.protobuf.Timestamp
+	1,  // 8: prwarden.v1.ListKeysResponse.keys:type_name -> prwarden.v1.Key
+	2,  // 9: prwarden.v1.KeyService.CreateKey:input_type -> prwarden.v1.CreateKeyRequest
+	4,  // 10: prwarden.v1.KeyService.ListKeys:input_type -> prwarden.v1.ListKeysRequest
+	6,  // 11: prwarden.v1.KeyService.DeleteKey:input_type -> prwarden.v1.DeleteKeyRequest
+	3,  // 12: prwarden.v1.KeyService.CreateKey:output_type -> prwarden.v1.CreateKeyResponse
+	5,  // 13: prwarden.v1.KeyService.ListKeys:output_type -> prwarden.v1.ListKeysResponse
+	7,  // 14: prwarden.v1.KeyService.DeleteKey:output_type -> prwarden.v1.DeleteKeyResponse
+	12, // [12:15] is the sub-list for method output_type
+	9,  // [9:12] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_key_proto_init() }
@@ -545,18 +728,22 @@ func file_prwarden_v1_key_proto_init() {
 		return
 	}
 	file_prwarden_v1_audit_proto_init()
+	file_prwarden_v1_key_proto_msgTypes[0].OneofWrappers = []any{}
+	file_prwarden_v1_key_proto_msgTypes[1].OneofWrappers = []any{}
+	file_prwarden_v1_key_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_key_proto_rawDesc), len(file_prwarden_v1_key_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_prwarden_v1_key_proto_goTypes,
 		DependencyIndexes: file_prwarden_v1_key_proto_depIdxs,
+		EnumInfos:         file_prwarden_v1_key_proto_enumTypes,
 		MessageInfos:      file_prwarden_v1_key_proto_msgTypes,
 	}.Build()
 	File_prwarden_v1_key_proto = out.File

@@ -37,18 +37,24 @@ const (
 // is away.
 type KeyServiceClient interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
-	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.
+	// its hash is stored. A key that a key makes can't do more than that one: it
+	// has no other scopes, no higher rate limit, and no later end. Answered with
+	// 201 over REST. Scope: keys:admin.
 	//
-	// Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+	// Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
 	// PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-	// does not have.
+	// does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+	// 100 valid keys.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
-	// ListKeys lists the organization's keys that are not revoked, newest
-	// first. It never answers a token. Scope: keys:admin.
+	// ListKeys lists the organization's keys: those that work first, then those
+	// that are revoked or expired, for 90 days; newest first among each. At most
+	// 1,000. It never answers a token. Scope: keys:admin.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
-	// DeleteKey revokes a key, the caller's own too. It is refused everywhere
-	// within 5 seconds. Answered with 204 and no body over REST. Scope:
-	// keys:admin. Errors: NOT_FOUND.
+	// DeleteKey revokes a key, the caller's own too, and with `with_children` all
+	// keys that it made. They are refused everywhere within 5 seconds. Answered
+	// with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+	// for a key that is revoked already, unless `with_children` finds one that is
+	// not.
 	DeleteKey(ctx context.Context, in *DeleteKeyRequest, opts ...grpc.CallOption) (*DeleteKeyResponse, error)
 }
 
@@ -103,18 +109,24 @@ func (c *keyServiceClient) DeleteKey(ctx context.Context, in *DeleteKeyRequest, 
 // is away.
 type KeyServiceServer interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
-	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.
+	// its hash is stored. A key that a key makes can't do more than that one: it
+	// has no other scopes, no higher rate limit, and no later end. Answered with
+	// 201 over REST. Scope: keys:admin.
 	//
-	// Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+	// Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
 	// PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-	// does not have.
+	// does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+	// 100 valid keys.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
-	// ListKeys lists the organization's keys that are not revoked, newest
-	// first. It never answers a token. Scope: keys:admin.
+	// ListKeys lists the organization's keys: those that work first, then those
+	// that are revoked or expired, for 90 days; newest first among each. At most
+	// 1,000. It never answers a token. Scope: keys:admin.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
-	// DeleteKey revokes a key, the caller's own too. It is refused everywhere
-	// within 5 seconds. Answered with 204 and no body over REST. Scope:
-	// keys:admin. Errors: NOT_FOUND.
+	// DeleteKey revokes a key, the caller's own too, and with `with_children` all
+	// keys that it made. They are refused everywhere within 5 seconds. Answered
+	// with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+	// for a key that is revoked already, unless `with_children` finds one that is
+	// not.
 	DeleteKey(context.Context, *DeleteKeyRequest) (*DeleteKeyResponse, error)
 	mustEmbedUnimplementedKeyServiceServer()
 }

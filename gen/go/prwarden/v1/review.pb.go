@@ -578,6 +578,8 @@ type Review struct {
 	BaseFoundBy *Base_FoundBy `protobuf:"varint,22,opt,name=base_found_by,json=baseFoundBy,proto3,enum=prwarden.v1.Base_FoundBy,oneof" json:"base_found_by,omitempty"`
 	// How much was looked at; absent until complete.
 	LookedAt *LookedAt `protobuf:"bytes,23,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	// Who created the review: `key:` and the identifier of an API key.
+	CreatedBy string `protobuf:"bytes,27,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Which of the organization's waiting reviews go first, as the request says.
 	Priority      *Priority_Level `protobuf:"varint,28,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -773,6 +775,13 @@ func (x *Review) GetLookedAt() *LookedAt {
 		return x.LookedAt
 	}
 	return nil
+}
+
+func (x *Review) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
 }
 
 func (x *Review) GetPriority() Priority_Level {
@@ -2085,6 +2094,8 @@ type ListedReview struct {
 	Error *ReviewError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
 	// Whether there were more findings or skips than are stored.
 	Truncated bool `protobuf:"varint,13,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// Who created the review: `key:` and the identifier of an API key.
+	CreatedBy string `protobuf:"bytes,14,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Whether the pull request passes; absent until complete.
 	Verdict *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// Which of the organization's waiting reviews go first.
@@ -2212,6 +2223,13 @@ func (x *ListedReview) GetTruncated() bool {
 		return x.Truncated
 	}
 	return false
+}
+
+func (x *ListedReview) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
 }
 
 func (x *ListedReview) GetVerdict() *Verdict {
@@ -2479,7 +2497,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xfd\x13\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xc6\x14\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2508,7 +2526,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
 	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\x12B\n" +
 	"\rbase_found_by\x18\x16 \x01(\x0e2\x19.prwarden.v1.Base.FoundByH\x06R\vbaseFoundBy\x88\x01\x01\x122\n" +
-	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\x12D\n" +
+	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\x1b \x01(\tR\tcreatedBy\x12D\n" +
 	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
@@ -2518,7 +2538,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\x97\t\x92A\x93\t2\x90\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}}B\t\n" +
+	"\bcanceled\x10\x05:\xc1\t\x92A\xbd\t2\xba\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\"}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -2714,10 +2734,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\a_statusB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\xc4\x05\n" +
+	"\v_page_token\"\xee\x05\n" +
 	"\x13ListReviewsResponse\x12<\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc6\x04\x92A\xc2\x042\xbf\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}}], \"next_page_token\": \"\"}\"\xea\x05\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xf0\x04\x92A\xec\x042\xe9\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\"}], \"next_page_token\": \"\"}\"\x89\x06\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2734,7 +2754,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
 	"\x05error\x18\f \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1c\n" +
-	"\ttruncated\x18\r \x01(\bR\ttruncated\x12.\n" +
+	"\ttruncated\x18\r \x01(\bR\ttruncated\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\x0e \x01(\tR\tcreatedBy\x12.\n" +
 	"\averdict\x18\x0f \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x12D\n" +
 	"\bpriority\x18\x10 \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\x03R\bpriority\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +

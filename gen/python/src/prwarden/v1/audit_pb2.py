@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17prwarden/v1/audit.proto\x12\x0bprwarden.v1\x1a google/protobuf/descriptor.proto\";\n\tAuditRule\x12\x16\n\x06\x61\x63tion\x18\x01 \x01(\tR\x06\x61\x63tion\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason:N\n\x05\x61udit\x12\x1e.google.protobuf.MethodOptions\x18\xb6\x8f\x03 \x01(\x0b\x32\x16.prwarden.v1.AuditRuleR\x05\x61uditBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17prwarden/v1/audit.proto\x12\x0bprwarden.v1\x1a google/protobuf/descriptor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\";\n\tAuditRule\x12\x16\n\x06\x61\x63tion\x18\x01 \x01(\tR\x06\x61\x63tion\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason\"\xa7\x02\n\x11ListEventsRequest\x12\x1b\n\x06\x61\x63tion\x18\x01 \x01(\tH\x00R\x06\x61\x63tion\x88\x01\x01\x12\x19\n\x05\x61\x63tor\x18\x02 \x01(\tH\x01R\x05\x61\x63tor\x88\x01\x01\x12\x30\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x30\n\x05until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12 \n\tpage_size\x18\x05 \x01(\x05H\x02R\x08pageSize\x88\x01\x01\x12\"\n\npage_token\x18\x06 \x01(\tH\x03R\tpageToken\x88\x01\x01\x42\t\n\x07_actionB\x08\n\x06_actorB\x0c\n\n_page_sizeB\r\n\x0b_page_token\"m\n\x12ListEventsResponse\x12/\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.prwarden.v1.AuditEventR\x06\x65vents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x03\n\nAuditEvent\x12\x19\n\x08\x65vent_id\x18\x01 \x01(\tR\x07\x65ventId\x12*\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x14\n\x05\x61\x63tor\x18\x03 \x01(\tR\x05\x61\x63tor\x12\x1d\n\x07\x61\x64\x64ress\x18\x04 \x01(\tH\x00R\x07\x61\x64\x64ress\x88\x01\x01\x12\x16\n\x06\x61\x63tion\x18\x05 \x01(\tR\x06\x61\x63tion\x12\x16\n\x06target\x18\x06 \x01(\tR\x06target\x12\x35\n\x06\x66ields\x18\x07 \x03(\x0b\x32\x1d.prwarden.v1.AuditEvent.FieldR\x06\x66ields\x12\"\n\nrequest_id\x18\x08 \x01(\tH\x01R\trequestId\x88\x01\x01\x1ah\n\x05\x46ield\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n\x06\x62\x65\x66ore\x18\x02 \x01(\tH\x00R\x06\x62\x65\x66ore\x88\x01\x01\x12\x19\n\x05\x61\x66ter\x18\x03 \x01(\tH\x01R\x05\x61\x66ter\x88\x01\x01\x42\t\n\x07_beforeB\x08\n\x06_afterB\n\n\x08_addressB\r\n\x0b_request_id2]\n\x0c\x41uditService\x12M\n\nListEvents\x12\x1e.prwarden.v1.ListEventsRequest\x1a\x1f.prwarden.v1.ListEventsResponse:N\n\x05\x61udit\x12\x1e.google.protobuf.MethodOptions\x18\xb6\x8f\x03 \x01(\x0b\x32\x16.prwarden.v1.AuditRuleR\x05\x61uditBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,6 +34,16 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'prwarden.v1.audit_pb2', _gl
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016io.prwarden.v1P\001Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1'
-  _globals['_AUDITRULE']._serialized_start=74
-  _globals['_AUDITRULE']._serialized_end=133
+  _globals['_AUDITRULE']._serialized_start=107
+  _globals['_AUDITRULE']._serialized_end=166
+  _globals['_LISTEVENTSREQUEST']._serialized_start=169
+  _globals['_LISTEVENTSREQUEST']._serialized_end=464
+  _globals['_LISTEVENTSRESPONSE']._serialized_start=466
+  _globals['_LISTEVENTSRESPONSE']._serialized_end=575
+  _globals['_AUDITEVENT']._serialized_start=578
+  _globals['_AUDITEVENT']._serialized_end=986
+  _globals['_AUDITEVENT_FIELD']._serialized_start=855
+  _globals['_AUDITEVENT_FIELD']._serialized_end=959
+  _globals['_AUDITSERVICE']._serialized_start=988
+  _globals['_AUDITSERVICE']._serialized_end=1081
 # @@protoc_insertion_point(module_scope)

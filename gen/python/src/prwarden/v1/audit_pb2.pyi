@@ -4,10 +4,13 @@ isort:skip_file
 """
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.descriptor_pb2
+import google.protobuf.internal.containers
 import google.protobuf.internal.extension_dict
 import google.protobuf.message
+import google.protobuf.timestamp_pb2
 import sys
 import typing
 
@@ -41,6 +44,172 @@ class AuditRule(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["action", b"action", "reason", b"reason"]) -> None: ...
 
 Global___AuditRule: typing_extensions.TypeAlias = AuditRule
+
+@typing.final
+class ListEventsRequest(google.protobuf.message.Message):
+    """Request of ListEvents."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ACTION_FIELD_NUMBER: builtins.int
+    ACTOR_FIELD_NUMBER: builtins.int
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    action: builtins.str
+    """Only events of this action, such as `key.create`."""
+    actor: builtins.str
+    """Only events of this actor, as `actor` of an event has it."""
+    page_size: builtins.int
+    """How many events to answer at most: 1 to 1,000; 100 when not given."""
+    page_token: builtins.str
+    """`next_page_token` of the page before, with the same filters."""
+    @property
+    def since(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only events at or after this time."""
+
+    @property
+    def until(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only events before this time."""
+
+    def __init__(
+        self,
+        *,
+        action: builtins.str | None = ...,
+        actor: builtins.str | None = ...,
+        since: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        until: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        page_size: builtins.int | None = ...,
+        page_token: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_action", b"_action", "_actor", b"_actor", "_page_size", b"_page_size", "_page_token", b"_page_token", "action", b"action", "actor", b"actor", "page_size", b"page_size", "page_token", b"page_token", "since", b"since", "until", b"until"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_action", b"_action", "_actor", b"_actor", "_page_size", b"_page_size", "_page_token", b"_page_token", "action", b"action", "actor", b"actor", "page_size", b"page_size", "page_token", b"page_token", "since", b"since", "until", b"until"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_action", b"_action"]) -> typing.Literal["action"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_actor", b"_actor"]) -> typing.Literal["actor"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_size", b"_page_size"]) -> typing.Literal["page_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_token", b"_page_token"]) -> typing.Literal["page_token"] | None: ...
+
+Global___ListEventsRequest: typing_extensions.TypeAlias = ListEventsRequest
+
+@typing.final
+class ListEventsResponse(google.protobuf.message.Message):
+    """Response of ListEvents."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EVENTS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Token of the next page; empty on the last one."""
+    @property
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___AuditEvent]:
+        """Newest first."""
+
+    def __init__(
+        self,
+        *,
+        events: collections.abc.Iterable[Global___AuditEvent] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["events", b"events", "next_page_token", b"next_page_token"]) -> None: ...
+
+Global___ListEventsResponse: typing_extensions.TypeAlias = ListEventsResponse
+
+@typing.final
+class AuditEvent(google.protobuf.message.Message):
+    """AuditEvent is a change that was made."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class Field(google.protobuf.message.Message):
+        """Field is one field of what was changed."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        NAME_FIELD_NUMBER: builtins.int
+        BEFORE_FIELD_NUMBER: builtins.int
+        AFTER_FIELD_NUMBER: builtins.int
+        name: builtins.str
+        """Name of the field, such as `rate_limit`."""
+        before: builtins.str
+        """What it was, at most 2 KiB; absent where there was nothing."""
+        after: builtins.str
+        """What it is now, at most 2 KiB; absent where there is nothing."""
+        def __init__(
+            self,
+            *,
+            name: builtins.str = ...,
+            before: builtins.str | None = ...,
+            after: builtins.str | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before", "name", b"name"]) -> None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_after", b"_after"]) -> typing.Literal["after"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_before", b"_before"]) -> typing.Literal["before"] | None: ...
+
+    EVENT_ID_FIELD_NUMBER: builtins.int
+    AT_FIELD_NUMBER: builtins.int
+    ACTOR_FIELD_NUMBER: builtins.int
+    ADDRESS_FIELD_NUMBER: builtins.int
+    ACTION_FIELD_NUMBER: builtins.int
+    TARGET_FIELD_NUMBER: builtins.int
+    FIELDS_FIELD_NUMBER: builtins.int
+    REQUEST_ID_FIELD_NUMBER: builtins.int
+    event_id: builtins.str
+    """Identifier: `evt_` and an opaque suffix."""
+    actor: builtins.str
+    """Who made it: `key:` and the identifier of an API key, `cli:` and the user
+    and host of an operator, or `system` for what the server did by itself, such
+    as storing what its configuration file declares.
+    """
+    address: builtins.str
+    """IP address that the request came from; absent when there was none."""
+    action: builtins.str
+    """What was done, such as `key.create`."""
+    target: builtins.str
+    """Identifier of what was changed."""
+    request_id: builtins.str
+    """Identifier of the request, as in the server's log; absent when there was
+    none.
+    """
+    @property
+    def at(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When the change was made."""
+
+    @property
+    def fields(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___AuditEvent.Field]:
+        """What the change was, at most 100 fields. Never a token, a password or source
+        code.
+        """
+
+    def __init__(
+        self,
+        *,
+        event_id: builtins.str = ...,
+        at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        actor: builtins.str = ...,
+        address: builtins.str | None = ...,
+        action: builtins.str = ...,
+        target: builtins.str = ...,
+        fields: collections.abc.Iterable[Global___AuditEvent.Field] | None = ...,
+        request_id: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_address", b"_address", "_request_id", b"_request_id", "address", b"address", "at", b"at", "request_id", b"request_id"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_address", b"_address", "_request_id", b"_request_id", "action", b"action", "actor", b"actor", "address", b"address", "at", b"at", "event_id", b"event_id", "fields", b"fields", "request_id", b"request_id", "target", b"target"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_address", b"_address"]) -> typing.Literal["address"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_request_id", b"_request_id"]) -> typing.Literal["request_id"] | None: ...
+
+Global___AuditEvent: typing_extensions.TypeAlias = AuditEvent
 
 AUDIT_FIELD_NUMBER: builtins.int
 audit: google.protobuf.internal.extension_dict._ExtensionFieldDescriptor[google.protobuf.descriptor_pb2.MethodOptions, Global___AuditRule]

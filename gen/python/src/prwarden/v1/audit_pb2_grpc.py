@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 
 GRPC_GENERATED_VERSION = '1.78.0'
 GRPC_VERSION = grpc.__version__
@@ -22,3 +23,98 @@ if _version_not_supported:
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
     )
+
+
+class AuditServiceStub(object):
+    """AuditService reads the audit log of the caller's organization: who changed
+    keys, rules, the policy and the organization itself, over the API and on the
+    operator's command line. Reviews leave no events; each says who created it.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.ListEvents = channel.unary_unary(
+                '/prwarden.v1.AuditService/ListEvents',
+                request_serializer=prwarden_dot_v1_dot_audit__pb2.ListEventsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_audit__pb2.ListEventsResponse.FromString,
+                _registered_method=True)
+
+
+class AuditServiceServicer(object):
+    """AuditService reads the audit log of the caller's organization: who changed
+    keys, rules, the policy and the organization itself, over the API and on the
+    operator's command line. Reviews leave no events; each says who created it.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+    """
+
+    def ListEvents(self, request, context):
+        """ListEvents lists events, newest first. Scope: audit:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AuditServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'ListEvents': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEvents,
+                    request_deserializer=prwarden_dot_v1_dot_audit__pb2.ListEventsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_audit__pb2.ListEventsResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'prwarden.v1.AuditService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('prwarden.v1.AuditService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AuditService(object):
+    """AuditService reads the audit log of the caller's organization: who changed
+    keys, rules, the policy and the organization itself, over the API and on the
+    operator's command line. Reviews leave no events; each says who created it.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+    """
+
+    @staticmethod
+    def ListEvents(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.AuditService/ListEvents',
+            prwarden_dot_v1_dot_audit__pb2.ListEventsRequest.SerializeToString,
+            prwarden_dot_v1_dot_audit__pb2.ListEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

@@ -7,7 +7,14 @@ import abc
 import collections.abc
 import grpc
 import grpc.aio
+import prwarden.v1.audit_pb2
+import sys
 import typing
+
+if sys.version_info >= (3, 13):
+    import typing as typing_extensions
+else:
+    import typing_extensions
 
 _T = typing.TypeVar("_T")
 
@@ -18,3 +25,78 @@ class _ServicerContext(grpc.ServicerContext, grpc.aio.ServicerContext):  # type:
 
 GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
+_AuditServiceListEventsType = typing_extensions.TypeVar(
+    '_AuditServiceListEventsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.audit_pb2.ListEventsRequest,
+        prwarden.v1.audit_pb2.ListEventsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.audit_pb2.ListEventsRequest,
+        prwarden.v1.audit_pb2.ListEventsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.audit_pb2.ListEventsRequest,
+        prwarden.v1.audit_pb2.ListEventsResponse,
+    ],
+)
+
+class AuditServiceStub(typing.Generic[_AuditServiceListEventsType]):
+    """AuditService reads the audit log of the caller's organization: who changed
+    keys, rules, the policy and the organization itself, over the API and on the
+    operator's command line. Reviews leave no events; each says who created it.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+    """
+
+    @typing.overload
+    def __init__(self: AuditServiceStub[
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.audit_pb2.ListEventsRequest,
+            prwarden.v1.audit_pb2.ListEventsResponse,
+        ],
+    ], channel: grpc.Channel) -> None: ...
+
+    @typing.overload
+    def __init__(self: AuditServiceStub[
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.audit_pb2.ListEventsRequest,
+            prwarden.v1.audit_pb2.ListEventsResponse,
+        ],
+    ], channel: grpc.aio.Channel) -> None: ...
+
+    ListEvents: _AuditServiceListEventsType
+    """ListEvents lists events, newest first. Scope: audit:read. Errors:
+    INVALID_ARGUMENT for a bad filter or page token.
+    """
+
+AuditServiceAsyncStub: typing_extensions.TypeAlias = AuditServiceStub[
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.audit_pb2.ListEventsRequest,
+        prwarden.v1.audit_pb2.ListEventsResponse,
+    ],
+]
+
+class AuditServiceServicer(metaclass=abc.ABCMeta):
+    """AuditService reads the audit log of the caller's organization: who changed
+    keys, rules, the policy and the organization itself, over the API and on the
+    operator's command line. Reviews leave no events; each says who created it.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+    """
+
+    @abc.abstractmethod
+    def ListEvents(
+        self,
+        request: prwarden.v1.audit_pb2.ListEventsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.audit_pb2.ListEventsResponse, collections.abc.Awaitable[prwarden.v1.audit_pb2.ListEventsResponse]]:
+        """ListEvents lists events, newest first. Scope: audit:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
+        """
+
+def add_AuditServiceServicer_to_server(servicer: AuditServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15prwarden/v1/key.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\"\xfc\x01\n\x03Key\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n\x0clast_used_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\"y\n\x10\x43reateKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x02 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\xe2\x01\n\x11\x43reateKeyResponse\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x04 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\x11\n\x0fListKeysRequest\"8\n\x10ListKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x10.prwarden.v1.KeyR\x04keys\")\n\x10\x44\x65leteKeyRequest\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\"\x13\n\x11\x44\x65leteKeyResponse2\x91\x02\n\nKeyService\x12\\\n\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.create\x12G\n\x08ListKeys\x12\x1c.prwarden.v1.ListKeysRequest\x1a\x1d.prwarden.v1.ListKeysResponse\x12\\\n\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.revokeBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15prwarden/v1/key.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\"\xad\x04\n\x03Key\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n\x0clast_used_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\x12\x39\n\nrevoked_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\trevokedAt\x12\x1d\n\ncreated_by\x18\x08 \x01(\tR\tcreatedBy\x12\'\n\rparent_key_id\x18\t \x01(\tH\x00R\x0bparentKeyId\x88\x01\x01\x12\x1d\n\nrate_limit\x18\n \x01(\x05R\trateLimit\x12\x31\n\x05state\x18\x0b \x01(\x0e\x32\x16.prwarden.v1.Key.StateH\x01R\x05state\x88\x01\x01\">\n\x05State\x12\x0f\n\x0bunspecified\x10\x00\x12\n\n\x06\x61\x63tive\x10\x01\x12\x0b\n\x07\x65xpired\x10\x02\x12\x0b\n\x07revoked\x10\x03\x42\x10\n\x0e_parent_key_idB\x08\n\x06_state\"\xac\x01\n\x10\x43reateKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x02 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\"\n\nrate_limit\x18\x04 \x01(\x05H\x00R\trateLimit\x88\x01\x01\x42\r\n\x0b_rate_limit\"\xdb\x02\n\x11\x43reateKeyResponse\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x04 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1d\n\ncreated_by\x18\x07 \x01(\tR\tcreatedBy\x12\'\n\rparent_key_id\x18\x08 \x01(\tH\x00R\x0bparentKeyId\x88\x01\x01\x12\x1d\n\nrate_limit\x18\t \x01(\x05R\trateLimitB\x10\n\x0e_parent_key_id\"\x11\n\x0fListKeysRequest\"8\n\x10ListKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x10.prwarden.v1.KeyR\x04keys\"N\n\x10\x44\x65leteKeyRequest\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12#\n\rwith_children\x18\x02 \x01(\x08R\x0cwithChildren\"\x13\n\x11\x44\x65leteKeyResponse2\x91\x02\n\nKeyService\x12\\\n\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.create\x12G\n\x08ListKeys\x12\x1c.prwarden.v1.ListKeysRequest\x1a\x1d.prwarden.v1.ListKeysResponse\x12\\\n\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.revokeBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,19 +39,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_KEYSERVICE'].methods_by_name['DeleteKey']._loaded_options = None
   _globals['_KEYSERVICE'].methods_by_name['DeleteKey']._serialized_options = b'\262\373\030\014\n\nkey.revoke'
   _globals['_KEY']._serialized_start=97
-  _globals['_KEY']._serialized_end=349
-  _globals['_CREATEKEYREQUEST']._serialized_start=351
-  _globals['_CREATEKEYREQUEST']._serialized_end=472
-  _globals['_CREATEKEYRESPONSE']._serialized_start=475
-  _globals['_CREATEKEYRESPONSE']._serialized_end=701
-  _globals['_LISTKEYSREQUEST']._serialized_start=703
-  _globals['_LISTKEYSREQUEST']._serialized_end=720
-  _globals['_LISTKEYSRESPONSE']._serialized_start=722
-  _globals['_LISTKEYSRESPONSE']._serialized_end=778
-  _globals['_DELETEKEYREQUEST']._serialized_start=780
-  _globals['_DELETEKEYREQUEST']._serialized_end=821
-  _globals['_DELETEKEYRESPONSE']._serialized_start=823
-  _globals['_DELETEKEYRESPONSE']._serialized_end=842
-  _globals['_KEYSERVICE']._serialized_start=845
-  _globals['_KEYSERVICE']._serialized_end=1118
+  _globals['_KEY']._serialized_end=654
+  _globals['_KEY_STATE']._serialized_start=564
+  _globals['_KEY_STATE']._serialized_end=626
+  _globals['_CREATEKEYREQUEST']._serialized_start=657
+  _globals['_CREATEKEYREQUEST']._serialized_end=829
+  _globals['_CREATEKEYRESPONSE']._serialized_start=832
+  _globals['_CREATEKEYRESPONSE']._serialized_end=1179
+  _globals['_LISTKEYSREQUEST']._serialized_start=1181
+  _globals['_LISTKEYSREQUEST']._serialized_end=1198
+  _globals['_LISTKEYSRESPONSE']._serialized_start=1200
+  _globals['_LISTKEYSRESPONSE']._serialized_end=1256
+  _globals['_DELETEKEYREQUEST']._serialized_start=1258
+  _globals['_DELETEKEYREQUEST']._serialized_end=1336
+  _globals['_DELETEKEYRESPONSE']._serialized_start=1338
+  _globals['_DELETEKEYRESPONSE']._serialized_end=1357
+  _globals['_KEYSERVICE']._serialized_start=1360
+  _globals['_KEYSERVICE']._serialized_end=1633
 # @@protoc_insertion_point(module_scope)

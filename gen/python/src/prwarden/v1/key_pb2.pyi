@@ -7,6 +7,7 @@ import builtins
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
 import sys
@@ -25,16 +26,58 @@ class Key(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    class _State:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _StateEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Key._State.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Key._State.ValueType  # 0
+        """Never sent."""
+        active: Key._State.ValueType  # 1
+        """It works."""
+        expired: Key._State.ValueType  # 2
+        """Its end has passed."""
+        revoked: Key._State.ValueType  # 3
+        """It was revoked."""
+
+    class State(_State, metaclass=_StateEnumTypeWrapper):
+        """State says whether a key works."""
+
+    unspecified: Key.State.ValueType  # 0
+    """Never sent."""
+    active: Key.State.ValueType  # 1
+    """It works."""
+    expired: Key.State.ValueType  # 2
+    """Its end has passed."""
+    revoked: Key.State.ValueType  # 3
+    """It was revoked."""
+
     KEY_ID_FIELD_NUMBER: builtins.int
     NAME_FIELD_NUMBER: builtins.int
     SCOPES_FIELD_NUMBER: builtins.int
     CREATED_AT_FIELD_NUMBER: builtins.int
     EXPIRES_AT_FIELD_NUMBER: builtins.int
     LAST_USED_AT_FIELD_NUMBER: builtins.int
+    REVOKED_AT_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
+    PARENT_KEY_ID_FIELD_NUMBER: builtins.int
+    RATE_LIMIT_FIELD_NUMBER: builtins.int
+    STATE_FIELD_NUMBER: builtins.int
     key_id: builtins.str
     """Identifier of the key; not a secret. Shape: `key_` and an opaque suffix."""
     name: builtins.str
     """Name given by whoever created it."""
+    created_by: builtins.str
+    """Who made it: `key:` and the identifier of an API key, or `cli:` and the
+    user and host of an operator.
+    """
+    parent_key_id: builtins.str
+    """Identifier of the key that made it; absent when an operator did."""
+    rate_limit: builtins.int
+    """Requests a minute that it may make."""
+    state: Global___Key.State.ValueType
+    """Whether it works."""
     @property
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """What the key may do."""
@@ -51,6 +94,10 @@ class Key(google.protobuf.message.Message):
     def last_used_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When it was last used, exact to a minute; absent when never."""
 
+    @property
+    def revoked_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it was revoked; absent unless it was."""
+
     def __init__(
         self,
         *,
@@ -60,9 +107,18 @@ class Key(google.protobuf.message.Message):
         created_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         expires_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         last_used_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        revoked_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        created_by: builtins.str = ...,
+        parent_key_id: builtins.str | None = ...,
+        rate_limit: builtins.int = ...,
+        state: Global___Key.State.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "last_used_at", b"last_used_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "key_id", b"key_id", "last_used_at", b"last_used_at", "name", b"name", "scopes", b"scopes"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_parent_key_id", b"_parent_key_id", "_state", b"_state", "created_at", b"created_at", "expires_at", b"expires_at", "last_used_at", b"last_used_at", "parent_key_id", b"parent_key_id", "revoked_at", b"revoked_at", "state", b"state"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_parent_key_id", b"_parent_key_id", "_state", b"_state", "created_at", b"created_at", "created_by", b"created_by", "expires_at", b"expires_at", "key_id", b"key_id", "last_used_at", b"last_used_at", "name", b"name", "parent_key_id", b"parent_key_id", "rate_limit", b"rate_limit", "revoked_at", b"revoked_at", "scopes", b"scopes", "state", b"state"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_parent_key_id", b"_parent_key_id"]) -> typing.Literal["parent_key_id"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_state", b"_state"]) -> typing.Literal["state"] | None: ...
 
 Global___Key: typing_extensions.TypeAlias = Key
 
@@ -75,8 +131,13 @@ class CreateKeyRequest(google.protobuf.message.Message):
     NAME_FIELD_NUMBER: builtins.int
     SCOPES_FIELD_NUMBER: builtins.int
     EXPIRES_AT_FIELD_NUMBER: builtins.int
+    RATE_LIMIT_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Name of the key, for people: 1 to 100 characters."""
+    rate_limit: builtins.int
+    """Requests a minute that the key may make, at most those of the caller's own
+    key. When not given, the default of 60, or the caller's own if that is less.
+    """
     @property
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """What the key may do: at least one of reviews:read, reviews:write,
@@ -86,7 +147,10 @@ class CreateKeyRequest(google.protobuf.message.Message):
 
     @property
     def expires_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
-        """When the key stops working, in the future; never when not given."""
+        """When the key stops working, in the future and no later than the caller's
+        own key. When not given, it is as that one's: for a key without an end,
+        never.
+        """
 
     def __init__(
         self,
@@ -94,9 +158,11 @@ class CreateKeyRequest(google.protobuf.message.Message):
         name: builtins.str = ...,
         scopes: collections.abc.Iterable[builtins.str] | None = ...,
         expires_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        rate_limit: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["expires_at", b"expires_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["expires_at", b"expires_at", "name", b"name", "scopes", b"scopes"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_rate_limit", b"_rate_limit", "expires_at", b"expires_at", "rate_limit", b"rate_limit"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_rate_limit", b"_rate_limit", "expires_at", b"expires_at", "name", b"name", "rate_limit", b"rate_limit", "scopes", b"scopes"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_rate_limit", b"_rate_limit"]) -> typing.Literal["rate_limit"] | None: ...
 
 Global___CreateKeyRequest: typing_extensions.TypeAlias = CreateKeyRequest
 
@@ -112,6 +178,9 @@ class CreateKeyResponse(google.protobuf.message.Message):
     SCOPES_FIELD_NUMBER: builtins.int
     CREATED_AT_FIELD_NUMBER: builtins.int
     EXPIRES_AT_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
+    PARENT_KEY_ID_FIELD_NUMBER: builtins.int
+    RATE_LIMIT_FIELD_NUMBER: builtins.int
     key_id: builtins.str
     """Identifier of the key."""
     token: builtins.str
@@ -120,6 +189,12 @@ class CreateKeyResponse(google.protobuf.message.Message):
     """
     name: builtins.str
     """Name of the key."""
+    created_by: builtins.str
+    """Who made it: `key:` and the identifier of the caller's own key."""
+    parent_key_id: builtins.str
+    """Identifier of the caller's own key."""
+    rate_limit: builtins.int
+    """Requests a minute that it may make."""
     @property
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """What the key may do."""
@@ -141,9 +216,13 @@ class CreateKeyResponse(google.protobuf.message.Message):
         scopes: collections.abc.Iterable[builtins.str] | None = ...,
         created_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         expires_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        created_by: builtins.str = ...,
+        parent_key_id: builtins.str | None = ...,
+        rate_limit: builtins.int = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["created_at", b"created_at", "expires_at", b"expires_at"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "key_id", b"key_id", "name", b"name", "scopes", b"scopes", "token", b"token"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_parent_key_id", b"_parent_key_id", "created_at", b"created_at", "expires_at", b"expires_at", "parent_key_id", b"parent_key_id"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_parent_key_id", b"_parent_key_id", "created_at", b"created_at", "created_by", b"created_by", "expires_at", b"expires_at", "key_id", b"key_id", "name", b"name", "parent_key_id", b"parent_key_id", "rate_limit", b"rate_limit", "scopes", b"scopes", "token", b"token"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_parent_key_id", b"_parent_key_id"]) -> typing.Literal["parent_key_id"] | None: ...
 
 Global___CreateKeyResponse: typing_extensions.TypeAlias = CreateKeyResponse
 
@@ -168,7 +247,7 @@ class ListKeysResponse(google.protobuf.message.Message):
     KEYS_FIELD_NUMBER: builtins.int
     @property
     def keys(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Key]:
-        """The keys, newest first."""
+        """The keys: those that work first, newest first."""
 
     def __init__(
         self,
@@ -186,14 +265,20 @@ class DeleteKeyRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     KEY_ID_FIELD_NUMBER: builtins.int
+    WITH_CHILDREN_FIELD_NUMBER: builtins.int
     key_id: builtins.str
     """Identifier of the key."""
+    with_children: builtins.bool
+    """Whether to revoke the keys that it made as well, those that these made, and
+    so on.
+    """
     def __init__(
         self,
         *,
         key_id: builtins.str = ...,
+        with_children: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["key_id", b"key_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["key_id", b"key_id", "with_children", b"with_children"]) -> None: ...
 
 Global___DeleteKeyRequest: typing_extensions.TypeAlias = DeleteKeyRequest
 

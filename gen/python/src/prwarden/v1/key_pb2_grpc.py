@@ -70,28 +70,34 @@ class KeyServiceServicer(object):
 
     def CreateKey(self, request, context):
         """CreateKey makes a key. The token is in the answer and nowhere else: only
-        its hash is stored. Answered with 201 over REST. Scope: keys:admin.
+        its hash is stored. A key that a key makes can't do more than that one: it
+        has no other scopes, no higher rate limit, and no later end. Answered with
+        201 over REST. Scope: keys:admin.
 
-        Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+        Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
         PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-        does not have.
+        does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+        100 valid keys.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListKeys(self, request, context):
-        """ListKeys lists the organization's keys that are not revoked, newest
-        first. It never answers a token. Scope: keys:admin.
+        """ListKeys lists the organization's keys: those that work first, then those
+        that are revoked or expired, for 90 days; newest first among each. At most
+        1,000. It never answers a token. Scope: keys:admin.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteKey(self, request, context):
-        """DeleteKey revokes a key, the caller's own too. It is refused everywhere
-        within 5 seconds. Answered with 204 and no body over REST. Scope:
-        keys:admin. Errors: NOT_FOUND.
+        """DeleteKey revokes a key, the caller's own too, and with `with_children` all
+        keys that it made. They are refused everywhere within 5 seconds. Answered
+        with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+        for a key that is revoked already, unless `with_children` finds one that is
+        not.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -85,6 +85,7 @@ class Review(google.protobuf.message.Message):
     BASE_REF_FIELD_NUMBER: builtins.int
     BASE_FOUND_BY_FIELD_NUMBER: builtins.int
     LOOKED_AT_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
@@ -121,6 +122,8 @@ class Review(google.protobuf.message.Message):
     """How `base_sha` was found; absent until complete. `merge_commit` and
     `default_branch` are guesses, which `require_base` of the request refuses.
     """
+    created_by: builtins.str
+    """Who created the review: `key:` and the identifier of an API key."""
     priority: Global___Priority.Level.ValueType
     """Which of the organization's waiting reviews go first, as the request says."""
     @property
@@ -204,10 +207,11 @@ class Review(google.protobuf.message.Message):
         base_ref: builtins.str | None = ...,
         base_found_by: Global___Base.FoundBy.ValueType | None = ...,
         looked_at: Global___LookedAt | None = ...,
+        created_by: builtins.str = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -1133,6 +1137,7 @@ class ListedReview(google.protobuf.message.Message):
     STARTED_AT_FIELD_NUMBER: builtins.int
     ERROR_FIELD_NUMBER: builtins.int
     TRUNCATED_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
     VERDICT_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
@@ -1151,6 +1156,8 @@ class ListedReview(google.protobuf.message.Message):
     """Commit of the base; absent until known."""
     truncated: builtins.bool
     """Whether there were more findings or skips than are stored."""
+    created_by: builtins.str
+    """Who created the review: `key:` and the identifier of an API key."""
     priority: Global___Priority.Level.ValueType
     """Which of the organization's waiting reviews go first."""
     @property
@@ -1193,11 +1200,12 @@ class ListedReview(google.protobuf.message.Message):
         started_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         error: Global___ReviewError | None = ...,
         truncated: builtins.bool = ...,
+        created_by: builtins.str = ...,
         verdict: Global___Verdict | None = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
     @typing.overload

@@ -55,12 +55,13 @@ type generator struct {
 	schemas  object
 }
 
-// addService adds the calls of a service. Those of ReviewService have the tag Reviews, for example.
+// addService adds the calls of a service. Those of ReviewService have the tag Reviews, for example, and those of
+// AuditService the tag Audit.
 func (g *generator) addService(s *protogen.Service) {
 	name := string(s.Desc.Name())
 	for _, tag := range g.Document["tags"].([]any) {
 		tag := tag.(object)
-		if tag["name"] != strings.TrimSuffix(name, "Service")+"s" {
+		if word := strings.TrimSuffix(name, "Service"); tag["name"] != word && tag["name"] != word+"s" {
 			continue
 		}
 		tag["description"] = sentence(name, reflow(s.Comments.Leading))

@@ -2,17 +2,17 @@
 // @generated from file prwarden/v1/audit.proto (package prwarden.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { MethodOptions } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
+import type { GenExtension, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { extDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { MethodOptions, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_descriptor, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file prwarden/v1/audit.proto.
  */
 export const file_prwarden_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChdwcndhcmRlbi92MS9hdWRpdC5wcm90bxILcHJ3YXJkZW4udjEiKwoJQXVkaXRSdWxlEg4KBmFjdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAk6TgoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2jwMgASgLMhYucHJ3YXJkZW4udjEuQXVkaXRSdWxlUgVhdWRpdEJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChdwcndhcmRlbi92MS9hdWRpdC5wcm90bxILcHJ3YXJkZW4udjEiKwoJQXVkaXRSdWxlEg4KBmFjdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAki9QEKEUxpc3RFdmVudHNSZXF1ZXN0EhMKBmFjdGlvbhgBIAEoCUgAiAEBEhIKBWFjdG9yGAIgASgJSAGIAQESKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglwYWdlX3NpemUYBSABKAVIAogBARIXCgpwYWdlX3Rva2VuGAYgASgJSAOIAQFCCQoHX2FjdGlvbkIICgZfYWN0b3JCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJWChJMaXN0RXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcucHJ3YXJkZW4udjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiwwIKCkF1ZGl0RXZlbnQSEAoIZXZlbnRfaWQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhQKB2FkZHJlc3MYBCABKAlIAIgBARIOCgZhY3Rpb24YBSABKAkSDgoGdGFyZ2V0GAYgASgJEi0KBmZpZWxkcxgHIAMoCzIdLnByd2FyZGVuLnYxLkF1ZGl0RXZlbnQuRmllbGQSFwoKcmVxdWVzdF9pZBgIIAEoCUgBiAEBGlMKBUZpZWxkEgwKBG5hbWUYASABKAkSEwoGYmVmb3JlGAIgASgJSACIAQESEgoFYWZ0ZXIYAyABKAlIAYgBAUIJCgdfYmVmb3JlQggKBl9hZnRlckIKCghfYWRkcmVzc0INCgtfcmVxdWVzdF9pZDJdCgxBdWRpdFNlcnZpY2USTQoKTGlzdEV2ZW50cxIeLnByd2FyZGVuLnYxLkxpc3RFdmVudHNSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuTGlzdEV2ZW50c1Jlc3BvbnNlOk4KBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYto8DIAEoCzIWLnByd2FyZGVuLnYxLkF1ZGl0UnVsZVIFYXVkaXRCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_timestamp]);
 
 /**
  * AuditRule says what a call leaves in the audit log.
@@ -42,6 +42,225 @@ export type AuditRule = Message<"prwarden.v1.AuditRule"> & {
  */
 export const AuditRuleSchema: GenMessage<AuditRule> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_audit, 0);
+
+/**
+ * Request of ListEvents.
+ *
+ * @generated from message prwarden.v1.ListEventsRequest
+ */
+export type ListEventsRequest = Message<"prwarden.v1.ListEventsRequest"> & {
+  /**
+   * Only events of this action, such as `key.create`.
+   *
+   * @generated from field: optional string action = 1;
+   */
+  action?: string | undefined;
+
+  /**
+   * Only events of this actor, as `actor` of an event has it.
+   *
+   * @generated from field: optional string actor = 2;
+   */
+  actor?: string | undefined;
+
+  /**
+   * Only events at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only events before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 4;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * How many events to answer at most: 1 to 1,000; 100 when not given.
+   *
+   * @generated from field: optional int32 page_size = 5;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * `next_page_token` of the page before, with the same filters.
+   *
+   * @generated from field: optional string page_token = 6;
+   */
+  pageToken?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.ListEventsRequest.
+ * Use `create(ListEventsRequestSchema)` to create a new message.
+ */
+export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_audit, 1);
+
+/**
+ * Response of ListEvents.
+ *
+ * @generated from message prwarden.v1.ListEventsResponse
+ */
+export type ListEventsResponse = Message<"prwarden.v1.ListEventsResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated prwarden.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+
+  /**
+   * Token of the next page; empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message prwarden.v1.ListEventsResponse.
+ * Use `create(ListEventsResponseSchema)` to create a new message.
+ */
+export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_audit, 2);
+
+/**
+ * AuditEvent is a change that was made.
+ *
+ * @generated from message prwarden.v1.AuditEvent
+ */
+export type AuditEvent = Message<"prwarden.v1.AuditEvent"> & {
+  /**
+   * Identifier: `evt_` and an opaque suffix.
+   *
+   * @generated from field: string event_id = 1;
+   */
+  eventId: string;
+
+  /**
+   * When the change was made.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
+   * and host of an operator, or `system` for what the server did by itself, such
+   * as storing what its configuration file declares.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
+
+  /**
+   * IP address that the request came from; absent when there was none.
+   *
+   * @generated from field: optional string address = 4;
+   */
+  address?: string | undefined;
+
+  /**
+   * What was done, such as `key.create`.
+   *
+   * @generated from field: string action = 5;
+   */
+  action: string;
+
+  /**
+   * Identifier of what was changed.
+   *
+   * @generated from field: string target = 6;
+   */
+  target: string;
+
+  /**
+   * What the change was, at most 100 fields. Never a token, a password or source
+   * code.
+   *
+   * @generated from field: repeated prwarden.v1.AuditEvent.Field fields = 7;
+   */
+  fields: AuditEvent_Field[];
+
+  /**
+   * Identifier of the request, as in the server's log; absent when there was
+   * none.
+   *
+   * @generated from field: optional string request_id = 8;
+   */
+  requestId?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.AuditEvent.
+ * Use `create(AuditEventSchema)` to create a new message.
+ */
+export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_audit, 3);
+
+/**
+ * Field is one field of what was changed.
+ *
+ * @generated from message prwarden.v1.AuditEvent.Field
+ */
+export type AuditEvent_Field = Message<"prwarden.v1.AuditEvent.Field"> & {
+  /**
+   * Name of the field, such as `rate_limit`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it was, at most 2 KiB; absent where there was nothing.
+   *
+   * @generated from field: optional string before = 2;
+   */
+  before?: string | undefined;
+
+  /**
+   * What it is now, at most 2 KiB; absent where there is nothing.
+   *
+   * @generated from field: optional string after = 3;
+   */
+  after?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.AuditEvent.Field.
+ * Use `create(AuditEvent_FieldSchema)` to create a new message.
+ */
+export const AuditEvent_FieldSchema: GenMessage<AuditEvent_Field> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_audit, 3, 0);
+
+/**
+ * AuditService reads the audit log of the caller's organization: who changed
+ * keys, rules, the policy and the organization itself, over the API and on the
+ * operator's command line. Reviews leave no events; each says who created it.
+ *
+ * Errors of every call: UNAUTHENTICATED without a valid key,
+ * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+ * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
+ *
+ * @generated from service prwarden.v1.AuditService
+ */
+export const AuditService: GenService<{
+  /**
+   * ListEvents lists events, newest first. Scope: audit:read. Errors:
+   * INVALID_ARGUMENT for a bad filter or page token.
+   *
+   * @generated from rpc prwarden.v1.AuditService.ListEvents
+   */
+  listEvents: {
+    methodKind: "unary";
+    input: typeof ListEventsRequestSchema;
+    output: typeof ListEventsResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_prwarden_v1_audit, 0);
 
 /**
  * What the call leaves in the audit log. Every method that is not called by

@@ -2,8 +2,8 @@
 // @generated from file prwarden/v1/key.proto (package prwarden.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_prwarden_v1_audit } from "./audit_pb.js";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/key.proto.
  */
 export const file_prwarden_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChVwcndhcmRlbi92MS9rZXkucHJvdG8SC3Byd2FyZGVuLnYxIsUBCgNLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiYAoQQ3JlYXRlS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoRQ3JlYXRlS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgwKBG5hbWUYAyABKAkSDgoGc2NvcGVzGAQgAygJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhEKD0xpc3RLZXlzUmVxdWVzdCIyChBMaXN0S2V5c1Jlc3BvbnNlEh4KBGtleXMYASADKAsyEC5wcndhcmRlbi52MS5LZXkiIgoQRGVsZXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiEwoRRGVsZXRlS2V5UmVzcG9uc2UykQIKCktleVNlcnZpY2USXAoJQ3JlYXRlS2V5Eh0ucHJ3YXJkZW4udjEuQ3JlYXRlS2V5UmVxdWVzdBoeLnByd2FyZGVuLnYxLkNyZWF0ZUtleVJlc3BvbnNlIhCy+xgMCgprZXkuY3JlYXRlEkcKCExpc3RLZXlzEhwucHJ3YXJkZW4udjEuTGlzdEtleXNSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuTGlzdEtleXNSZXNwb25zZRJcCglEZWxldGVLZXkSHS5wcndhcmRlbi52MS5EZWxldGVLZXlSZXF1ZXN0Gh4ucHJ3YXJkZW4udjEuRGVsZXRlS2V5UmVzcG9uc2UiELL7GAwKCmtleS5yZXZva2VCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_prwarden_v1_audit]);
+  fileDesc("ChVwcndhcmRlbi92MS9rZXkucHJvdG8SC3Byd2FyZGVuLnYxIsEDCgNLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgIIAEoCRIaCg1wYXJlbnRfa2V5X2lkGAkgASgJSACIAQESEgoKcmF0ZV9saW1pdBgKIAEoBRIqCgVzdGF0ZRgLIAEoDjIWLnByd2FyZGVuLnYxLktleS5TdGF0ZUgBiAEBIj4KBVN0YXRlEg8KC3Vuc3BlY2lmaWVkEAASCgoGYWN0aXZlEAESCwoHZXhwaXJlZBACEgsKB3Jldm9rZWQQA0IQCg5fcGFyZW50X2tleV9pZEIICgZfc3RhdGUiiAEKEENyZWF0ZUtleVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZzY29wZXMYAiADKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKcmF0ZV9saW1pdBgEIAEoBUgAiAEBQg0KC19yYXRlX2xpbWl0IoYCChFDcmVhdGVLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDQoFdG9rZW4YAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZzY29wZXMYBCADKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgHIAEoCRIaCg1wYXJlbnRfa2V5X2lkGAggASgJSACIAQESEgoKcmF0ZV9saW1pdBgJIAEoBUIQCg5fcGFyZW50X2tleV9pZCIRCg9MaXN0S2V5c1JlcXVlc3QiMgoQTGlzdEtleXNSZXNwb25zZRIeCgRrZXlzGAEgAygLMhAucHJ3YXJkZW4udjEuS2V5IjkKEERlbGV0ZUtleVJlcXVlc3QSDgoGa2V5X2lkGAEgASgJEhUKDXdpdGhfY2hpbGRyZW4YAiABKAgiEwoRRGVsZXRlS2V5UmVzcG9uc2UykQIKCktleVNlcnZpY2USXAoJQ3JlYXRlS2V5Eh0ucHJ3YXJkZW4udjEuQ3JlYXRlS2V5UmVxdWVzdBoeLnByd2FyZGVuLnYxLkNyZWF0ZUtleVJlc3BvbnNlIhCy+xgMCgprZXkuY3JlYXRlEkcKCExpc3RLZXlzEhwucHJ3YXJkZW4udjEuTGlzdEtleXNSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuTGlzdEtleXNSZXNwb25zZRJcCglEZWxldGVLZXkSHS5wcndhcmRlbi52MS5EZWxldGVLZXlSZXF1ZXN0Gh4ucHJ3YXJkZW4udjEuRGVsZXRlS2V5UmVzcG9uc2UiELL7GAwKCmtleS5yZXZva2VCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_prwarden_v1_audit]);
 
 /**
  * Key is what may be known of an API key after its creation.
@@ -62,6 +62,42 @@ export type Key = Message<"prwarden.v1.Key"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 6;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it was revoked; absent unless it was.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 7;
+   */
+  revokedAt?: Timestamp | undefined;
+
+  /**
+   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+   * user and host of an operator.
+   *
+   * @generated from field: string created_by = 8;
+   */
+  createdBy: string;
+
+  /**
+   * Identifier of the key that made it; absent when an operator did.
+   *
+   * @generated from field: optional string parent_key_id = 9;
+   */
+  parentKeyId?: string | undefined;
+
+  /**
+   * Requests a minute that it may make.
+   *
+   * @generated from field: int32 rate_limit = 10;
+   */
+  rateLimit: number;
+
+  /**
+   * Whether it works.
+   *
+   * @generated from field: optional prwarden.v1.Key.State state = 11;
+   */
+  state?: Key_State | undefined;
 };
 
 /**
@@ -70,6 +106,47 @@ export type Key = Message<"prwarden.v1.Key"> & {
  */
 export const KeySchema: GenMessage<Key> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_key, 0);
+
+/**
+ * State says whether a key works.
+ *
+ * @generated from enum prwarden.v1.Key.State
+ */
+export enum Key_State {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * It works.
+   *
+   * @generated from enum value: active = 1;
+   */
+  active = 1,
+
+  /**
+   * Its end has passed.
+   *
+   * @generated from enum value: expired = 2;
+   */
+  expired = 2,
+
+  /**
+   * It was revoked.
+   *
+   * @generated from enum value: revoked = 3;
+   */
+  revoked = 3,
+}
+
+/**
+ * Describes the enum prwarden.v1.Key.State.
+ */
+export const Key_StateSchema: GenEnum<Key_State> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_key, 0, 0);
 
 /**
  * Request of CreateKey.
@@ -94,11 +171,21 @@ export type CreateKeyRequest = Message<"prwarden.v1.CreateKeyRequest"> & {
   scopes: string[];
 
   /**
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Requests a minute that the key may make, at most those of the caller's own
+   * key. When not given, the default of 60, or the caller's own if that is less.
+   *
+   * @generated from field: optional int32 rate_limit = 4;
+   */
+  rateLimit?: number | undefined;
 };
 
 /**
@@ -156,6 +243,27 @@ export type CreateKeyResponse = Message<"prwarden.v1.CreateKeyResponse"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Who made it: `key:` and the identifier of the caller's own key.
+   *
+   * @generated from field: string created_by = 7;
+   */
+  createdBy: string;
+
+  /**
+   * Identifier of the caller's own key.
+   *
+   * @generated from field: optional string parent_key_id = 8;
+   */
+  parentKeyId?: string | undefined;
+
+  /**
+   * Requests a minute that it may make.
+   *
+   * @generated from field: int32 rate_limit = 9;
+   */
+  rateLimit: number;
 };
 
 /**
@@ -187,7 +295,7 @@ export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
  */
 export type ListKeysResponse = Message<"prwarden.v1.ListKeysResponse"> & {
   /**
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    *
    * @generated from field: repeated prwarden.v1.Key keys = 1;
    */
@@ -213,6 +321,14 @@ export type DeleteKeyRequest = Message<"prwarden.v1.DeleteKeyRequest"> & {
    * @generated from field: string key_id = 1;
    */
   keyId: string;
+
+  /**
+   * Whether to revoke the keys that it made as well, those that these made, and
+   * so on.
+   *
+   * @generated from field: bool with_children = 2;
+   */
+  withChildren: boolean;
 };
 
 /**
@@ -251,11 +367,14 @@ export const DeleteKeyResponseSchema: GenMessage<DeleteKeyResponse> = /*@__PURE_
 export const KeyService: GenService<{
   /**
    * CreateKey makes a key. The token is in the answer and nowhere else: only
-   * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
+   * its hash is stored. A key that a key makes can't do more than that one: it
+   * has no other scopes, no higher rate limit, and no later end. Answered with
+   * 201 over REST. Scope: keys:admin.
    *
-   * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+   * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
    * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-   * does not have.
+   * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+   * 100 valid keys.
    *
    * @generated from rpc prwarden.v1.KeyService.CreateKey
    */
@@ -265,8 +384,9 @@ export const KeyService: GenService<{
     output: typeof CreateKeyResponseSchema;
   },
   /**
-   * ListKeys lists the organization's keys that are not revoked, newest
-   * first. It never answers a token. Scope: keys:admin.
+   * ListKeys lists the organization's keys: those that work first, then those
+   * that are revoked or expired, for 90 days; newest first among each. At most
+   * 1,000. It never answers a token. Scope: keys:admin.
    *
    * @generated from rpc prwarden.v1.KeyService.ListKeys
    */
@@ -276,9 +396,11 @@ export const KeyService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-   * within 5 seconds. Answered with 204 and no body over REST. Scope:
-   * keys:admin. Errors: NOT_FOUND.
+   * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+   * keys that it made. They are refused everywhere within 5 seconds. Answered
+   * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+   * for a key that is revoked already, unless `with_children` finds one that is
+   * not.
    *
    * @generated from rpc prwarden.v1.KeyService.DeleteKey
    */

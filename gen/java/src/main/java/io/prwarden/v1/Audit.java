@@ -48,6 +48,26 @@ public final class Audit {
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_AuditRule_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListEventsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListEventsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListEventsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListEventsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_AuditEvent_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_AuditEvent_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_AuditEvent_Field_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_AuditEvent_Field_fieldAccessorTable;
 
   public static com.google.protobuf.Descriptors.FileDescriptor
       getDescriptor() {
@@ -58,18 +78,43 @@ public final class Audit {
   static {
     java.lang.String[] descriptorData = {
       "\n\027prwarden/v1/audit.proto\022\013prwarden.v1\032 " +
-      "google/protobuf/descriptor.proto\";\n\tAudi" +
-      "tRule\022\026\n\006action\030\001 \001(\tR\006action\022\026\n\006reason\030" +
-      "\002 \001(\tR\006reason:N\n\005audit\022\036.google.protobuf" +
-      ".MethodOptions\030\266\217\003 \001(\0132\026.prwarden.v1.Aud" +
-      "itRuleR\005auditBN\n\016io.prwarden.v1P\001Z:githu" +
-      "b.com/prwarden/prwarden/gen/go/prwarden/" +
-      "v1;prwardenv1b\006proto3"
+      "google/protobuf/descriptor.proto\032\037google" +
+      "/protobuf/timestamp.proto\";\n\tAuditRule\022\026" +
+      "\n\006action\030\001 \001(\tR\006action\022\026\n\006reason\030\002 \001(\tR\006" +
+      "reason\"\247\002\n\021ListEventsRequest\022\033\n\006action\030\001" +
+      " \001(\tH\000R\006action\210\001\001\022\031\n\005actor\030\002 \001(\tH\001R\005acto" +
+      "r\210\001\001\0220\n\005since\030\003 \001(\0132\032.google.protobuf.Ti" +
+      "mestampR\005since\0220\n\005until\030\004 \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\005until\022 \n\tpage_size\030\005 " +
+      "\001(\005H\002R\010pageSize\210\001\001\022\"\n\npage_token\030\006 \001(\tH\003" +
+      "R\tpageToken\210\001\001B\t\n\007_actionB\010\n\006_actorB\014\n\n_" +
+      "page_sizeB\r\n\013_page_token\"m\n\022ListEventsRe" +
+      "sponse\022/\n\006events\030\001 \003(\0132\027.prwarden.v1.Aud" +
+      "itEventR\006events\022&\n\017next_page_token\030\002 \001(\t" +
+      "R\rnextPageToken\"\230\003\n\nAuditEvent\022\031\n\010event_" +
+      "id\030\001 \001(\tR\007eventId\022*\n\002at\030\002 \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\002at\022\024\n\005actor\030\003 \001(\tR\005ac" +
+      "tor\022\035\n\007address\030\004 \001(\tH\000R\007address\210\001\001\022\026\n\006ac" +
+      "tion\030\005 \001(\tR\006action\022\026\n\006target\030\006 \001(\tR\006targ" +
+      "et\0225\n\006fields\030\007 \003(\0132\035.prwarden.v1.AuditEv" +
+      "ent.FieldR\006fields\022\"\n\nrequest_id\030\010 \001(\tH\001R" +
+      "\trequestId\210\001\001\032h\n\005Field\022\022\n\004name\030\001 \001(\tR\004na" +
+      "me\022\033\n\006before\030\002 \001(\tH\000R\006before\210\001\001\022\031\n\005after" +
+      "\030\003 \001(\tH\001R\005after\210\001\001B\t\n\007_beforeB\010\n\006_afterB" +
+      "\n\n\010_addressB\r\n\013_request_id2]\n\014AuditServi" +
+      "ce\022M\n\nListEvents\022\036.prwarden.v1.ListEvent" +
+      "sRequest\032\037.prwarden.v1.ListEventsRespons" +
+      "e:N\n\005audit\022\036.google.protobuf.MethodOptio" +
+      "ns\030\266\217\003 \001(\0132\026.prwarden.v1.AuditRuleR\005audi" +
+      "tBN\n\016io.prwarden.v1P\001Z:github.com/prward" +
+      "en/prwarden/gen/go/prwarden/v1;prwardenv" +
+      "1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
         new com.google.protobuf.Descriptors.FileDescriptor[] {
           com.google.protobuf.DescriptorProtos.getDescriptor(),
+          com.google.protobuf.TimestampProto.getDescriptor(),
         });
     internal_static_prwarden_v1_AuditRule_descriptor =
       getDescriptor().getMessageTypes().get(0);
@@ -77,9 +122,34 @@ public final class Audit {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_AuditRule_descriptor,
         new java.lang.String[] { "Action", "Reason", });
+    internal_static_prwarden_v1_ListEventsRequest_descriptor =
+      getDescriptor().getMessageTypes().get(1);
+    internal_static_prwarden_v1_ListEventsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListEventsRequest_descriptor,
+        new java.lang.String[] { "Action", "Actor", "Since", "Until", "PageSize", "PageToken", });
+    internal_static_prwarden_v1_ListEventsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(2);
+    internal_static_prwarden_v1_ListEventsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListEventsResponse_descriptor,
+        new java.lang.String[] { "Events", "NextPageToken", });
+    internal_static_prwarden_v1_AuditEvent_descriptor =
+      getDescriptor().getMessageTypes().get(3);
+    internal_static_prwarden_v1_AuditEvent_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_AuditEvent_descriptor,
+        new java.lang.String[] { "EventId", "At", "Actor", "Address", "Action", "Target", "Fields", "RequestId", });
+    internal_static_prwarden_v1_AuditEvent_Field_descriptor =
+      internal_static_prwarden_v1_AuditEvent_descriptor.getNestedTypes().get(0);
+    internal_static_prwarden_v1_AuditEvent_Field_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_AuditEvent_Field_descriptor,
+        new java.lang.String[] { "Name", "Before", "After", });
     audit.internalInit(descriptor.getExtensions().get(0));
     descriptor.resolveAllFeaturesImmutable();
     com.google.protobuf.DescriptorProtos.getDescriptor();
+    com.google.protobuf.TimestampProto.getDescriptor();
   }
 
   // @@protoc_insertion_point(outer_class_scope)

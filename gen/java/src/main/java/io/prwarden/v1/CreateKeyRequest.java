@@ -163,7 +163,9 @@ private static final long serialVersionUID = 0L;
   private com.google.protobuf.Timestamp expiresAt_;
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -175,7 +177,9 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -187,7 +191,9 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -195,6 +201,35 @@ private static final long serialVersionUID = 0L;
   @java.lang.Override
   public com.google.protobuf.TimestampOrBuilder getExpiresAtOrBuilder() {
     return expiresAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : expiresAt_;
+  }
+
+  public static final int RATE_LIMIT_FIELD_NUMBER = 4;
+  private int rateLimit_ = 0;
+  /**
+   * <pre>
+   * Requests a minute that the key may make, at most those of the caller's own
+   * key. When not given, the default of 60, or the caller's own if that is less.
+   * </pre>
+   *
+   * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+   * @return Whether the rateLimit field is set.
+   */
+  @java.lang.Override
+  public boolean hasRateLimit() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Requests a minute that the key may make, at most those of the caller's own
+   * key. When not given, the default of 60, or the caller's own if that is less.
+   * </pre>
+   *
+   * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  @java.lang.Override
+  public int getRateLimit() {
+    return rateLimit_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -220,6 +255,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       output.writeMessage(3, getExpiresAt());
     }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeInt32(4, rateLimit_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -243,6 +281,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(3, getExpiresAt());
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(4, rateLimit_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -268,6 +310,11 @@ private static final long serialVersionUID = 0L;
       if (!getExpiresAt()
           .equals(other.getExpiresAt())) return false;
     }
+    if (hasRateLimit() != other.hasRateLimit()) return false;
+    if (hasRateLimit()) {
+      if (getRateLimit()
+          != other.getRateLimit()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -288,6 +335,10 @@ private static final long serialVersionUID = 0L;
     if (hasExpiresAt()) {
       hash = (37 * hash) + EXPIRES_AT_FIELD_NUMBER;
       hash = (53 * hash) + getExpiresAt().hashCode();
+    }
+    if (hasRateLimit()) {
+      hash = (37 * hash) + RATE_LIMIT_FIELD_NUMBER;
+      hash = (53 * hash) + getRateLimit();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -438,6 +489,7 @@ private static final long serialVersionUID = 0L;
         expiresAtBuilder_.dispose();
         expiresAtBuilder_ = null;
       }
+      rateLimit_ = 0;
       return this;
     }
 
@@ -485,6 +537,10 @@ private static final long serialVersionUID = 0L;
             : expiresAtBuilder_.build();
         to_bitField0_ |= 0x00000001;
       }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.rateLimit_ = rateLimit_;
+        to_bitField0_ |= 0x00000002;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -517,6 +573,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasExpiresAt()) {
         mergeExpiresAt(other.getExpiresAt());
+      }
+      if (other.hasRateLimit()) {
+        setRateLimit(other.getRateLimit());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -562,6 +621,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000004;
               break;
             } // case 26
+            case 32: {
+              rateLimit_ = input.readInt32();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 32
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -841,7 +905,9 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> expiresAtBuilder_;
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -852,7 +918,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -867,7 +935,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -887,7 +957,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -905,7 +977,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -930,7 +1004,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -947,7 +1023,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -959,7 +1037,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -974,7 +1054,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * When the key stops working, in the future; never when not given.
+     * When the key stops working, in the future and no later than the caller's
+     * own key. When not given, it is as that one's: for a key without an end,
+     * never.
      * </pre>
      *
      * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -991,6 +1073,66 @@ private static final long serialVersionUID = 0L;
         expiresAt_ = null;
       }
       return expiresAtBuilder_;
+    }
+
+    private int rateLimit_ ;
+    /**
+     * <pre>
+     * Requests a minute that the key may make, at most those of the caller's own
+     * key. When not given, the default of 60, or the caller's own if that is less.
+     * </pre>
+     *
+     * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+     * @return Whether the rateLimit field is set.
+     */
+    @java.lang.Override
+    public boolean hasRateLimit() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * Requests a minute that the key may make, at most those of the caller's own
+     * key. When not given, the default of 60, or the caller's own if that is less.
+     * </pre>
+     *
+     * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+     * @return The rateLimit.
+     */
+    @java.lang.Override
+    public int getRateLimit() {
+      return rateLimit_;
+    }
+    /**
+     * <pre>
+     * Requests a minute that the key may make, at most those of the caller's own
+     * key. When not given, the default of 60, or the caller's own if that is less.
+     * </pre>
+     *
+     * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+     * @param value The rateLimit to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRateLimit(int value) {
+
+      rateLimit_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Requests a minute that the key may make, at most those of the caller's own
+     * key. When not given, the default of 60, or the caller's own if that is less.
+     * </pre>
+     *
+     * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearRateLimit() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      rateLimit_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.CreateKeyRequest)

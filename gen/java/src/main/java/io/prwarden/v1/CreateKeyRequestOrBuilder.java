@@ -81,7 +81,9 @@ public interface CreateKeyRequestOrBuilder extends
 
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -90,7 +92,9 @@ public interface CreateKeyRequestOrBuilder extends
   boolean hasExpiresAt();
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
@@ -99,10 +103,33 @@ public interface CreateKeyRequestOrBuilder extends
   com.google.protobuf.Timestamp getExpiresAt();
   /**
    * <pre>
-   * When the key stops working, in the future; never when not given.
+   * When the key stops working, in the future and no later than the caller's
+   * own key. When not given, it is as that one's: for a key without an end,
+   * never.
    * </pre>
    *
    * <code>.google.protobuf.Timestamp expires_at = 3 [json_name = "expiresAt"];</code>
    */
   com.google.protobuf.TimestampOrBuilder getExpiresAtOrBuilder();
+
+  /**
+   * <pre>
+   * Requests a minute that the key may make, at most those of the caller's own
+   * key. When not given, the default of 60, or the caller's own if that is less.
+   * </pre>
+   *
+   * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+   * @return Whether the rateLimit field is set.
+   */
+  boolean hasRateLimit();
+  /**
+   * <pre>
+   * Requests a minute that the key may make, at most those of the caller's own
+   * key. When not given, the default of 60, or the caller's own if that is less.
+   * </pre>
+   *
+   * <code>optional int32 rate_limit = 4 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  int getRateLimit();
 }

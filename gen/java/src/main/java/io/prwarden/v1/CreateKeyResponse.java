@@ -37,6 +37,8 @@ private static final long serialVersionUID = 0L;
     name_ = "";
     scopes_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    createdBy_ = "";
+    parentKeyId_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -325,6 +327,127 @@ private static final long serialVersionUID = 0L;
     return expiresAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : expiresAt_;
   }
 
+  public static final int CREATED_BY_FIELD_NUMBER = 7;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int PARENT_KEY_ID_FIELD_NUMBER = 8;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object parentKeyId_ = "";
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return Whether the parentKeyId field is set.
+   */
+  @java.lang.Override
+  public boolean hasParentKeyId() {
+    return ((bitField0_ & 0x00000004) != 0);
+  }
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return The parentKeyId.
+   */
+  @java.lang.Override
+  public java.lang.String getParentKeyId() {
+    java.lang.Object ref = parentKeyId_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      parentKeyId_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return The bytes for parentKeyId.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getParentKeyIdBytes() {
+    java.lang.Object ref = parentKeyId_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      parentKeyId_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int RATE_LIMIT_FIELD_NUMBER = 9;
+  private int rateLimit_ = 0;
+  /**
+   * <pre>
+   * Requests a minute that it may make.
+   * </pre>
+   *
+   * <code>int32 rate_limit = 9 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  @java.lang.Override
+  public int getRateLimit() {
+    return rateLimit_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -356,6 +479,15 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000002) != 0)) {
       output.writeMessage(6, getExpiresAt());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 7, createdBy_);
+    }
+    if (((bitField0_ & 0x00000004) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 8, parentKeyId_);
+    }
+    if (rateLimit_ != 0) {
+      output.writeInt32(9, rateLimit_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -391,6 +523,16 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(6, getExpiresAt());
     }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(7, createdBy_);
+    }
+    if (((bitField0_ & 0x00000004) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(8, parentKeyId_);
+    }
+    if (rateLimit_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(9, rateLimit_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -424,6 +566,15 @@ private static final long serialVersionUID = 0L;
       if (!getExpiresAt()
           .equals(other.getExpiresAt())) return false;
     }
+    if (!getCreatedBy()
+        .equals(other.getCreatedBy())) return false;
+    if (hasParentKeyId() != other.hasParentKeyId()) return false;
+    if (hasParentKeyId()) {
+      if (!getParentKeyId()
+          .equals(other.getParentKeyId())) return false;
+    }
+    if (getRateLimit()
+        != other.getRateLimit()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -453,6 +604,14 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + EXPIRES_AT_FIELD_NUMBER;
       hash = (53 * hash) + getExpiresAt().hashCode();
     }
+    hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+    hash = (53 * hash) + getCreatedBy().hashCode();
+    if (hasParentKeyId()) {
+      hash = (37 * hash) + PARENT_KEY_ID_FIELD_NUMBER;
+      hash = (53 * hash) + getParentKeyId().hashCode();
+    }
+    hash = (37 * hash) + RATE_LIMIT_FIELD_NUMBER;
+    hash = (53 * hash) + getRateLimit();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -610,6 +769,9 @@ private static final long serialVersionUID = 0L;
         expiresAtBuilder_.dispose();
         expiresAtBuilder_ = null;
       }
+      createdBy_ = "";
+      parentKeyId_ = "";
+      rateLimit_ = 0;
       return this;
     }
 
@@ -669,6 +831,16 @@ private static final long serialVersionUID = 0L;
             : expiresAtBuilder_.build();
         to_bitField0_ |= 0x00000002;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.createdBy_ = createdBy_;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.parentKeyId_ = parentKeyId_;
+        to_bitField0_ |= 0x00000004;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.rateLimit_ = rateLimit_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -714,6 +886,19 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasExpiresAt()) {
         mergeExpiresAt(other.getExpiresAt());
+      }
+      if (!other.getCreatedBy().isEmpty()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00000040;
+        onChanged();
+      }
+      if (other.hasParentKeyId()) {
+        parentKeyId_ = other.parentKeyId_;
+        bitField0_ |= 0x00000080;
+        onChanged();
+      }
+      if (other.getRateLimit() != 0) {
+        setRateLimit(other.getRateLimit());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -776,6 +961,21 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 50
+            case 58: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 58
+            case 66: {
+              parentKeyId_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 66
+            case 72: {
+              rateLimit_ = input.readInt32();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1533,6 +1733,245 @@ private static final long serialVersionUID = 0L;
         expiresAt_ = null;
       }
       return expiresAtBuilder_;
+    }
+
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>string created_by = 7 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>string created_by = 7 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>string created_by = 7 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>string created_by = 7 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00000040);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>string created_by = 7 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object parentKeyId_ = "";
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @return Whether the parentKeyId field is set.
+     */
+    public boolean hasParentKeyId() {
+      return ((bitField0_ & 0x00000080) != 0);
+    }
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @return The parentKeyId.
+     */
+    public java.lang.String getParentKeyId() {
+      java.lang.Object ref = parentKeyId_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        parentKeyId_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @return The bytes for parentKeyId.
+     */
+    public com.google.protobuf.ByteString
+        getParentKeyIdBytes() {
+      java.lang.Object ref = parentKeyId_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        parentKeyId_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @param value The parentKeyId to set.
+     * @return This builder for chaining.
+     */
+    public Builder setParentKeyId(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      parentKeyId_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearParentKeyId() {
+      parentKeyId_ = getDefaultInstance().getParentKeyId();
+      bitField0_ = (bitField0_ & ~0x00000080);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifier of the caller's own key.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+     * @param value The bytes for parentKeyId to set.
+     * @return This builder for chaining.
+     */
+    public Builder setParentKeyIdBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      parentKeyId_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
+    private int rateLimit_ ;
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 9 [json_name = "rateLimit"];</code>
+     * @return The rateLimit.
+     */
+    @java.lang.Override
+    public int getRateLimit() {
+      return rateLimit_;
+    }
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 9 [json_name = "rateLimit"];</code>
+     * @param value The rateLimit to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRateLimit(int value) {
+
+      rateLimit_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 9 [json_name = "rateLimit"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearRateLimit() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      rateLimit_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.CreateKeyResponse)

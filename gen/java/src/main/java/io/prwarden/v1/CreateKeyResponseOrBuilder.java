@@ -166,4 +166,63 @@ public interface CreateKeyResponseOrBuilder extends
    * <code>.google.protobuf.Timestamp expires_at = 6 [json_name = "expiresAt"];</code>
    */
   com.google.protobuf.TimestampOrBuilder getExpiresAtOrBuilder();
+
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return Whether the parentKeyId field is set.
+   */
+  boolean hasParentKeyId();
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return The parentKeyId.
+   */
+  java.lang.String getParentKeyId();
+  /**
+   * <pre>
+   * Identifier of the caller's own key.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
+   * @return The bytes for parentKeyId.
+   */
+  com.google.protobuf.ByteString
+      getParentKeyIdBytes();
+
+  /**
+   * <pre>
+   * Requests a minute that it may make.
+   * </pre>
+   *
+   * <code>int32 rate_limit = 9 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  int getRateLimit();
 }

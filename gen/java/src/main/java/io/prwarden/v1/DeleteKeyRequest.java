@@ -95,6 +95,22 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int WITH_CHILDREN_FIELD_NUMBER = 2;
+  private boolean withChildren_ = false;
+  /**
+   * <pre>
+   * Whether to revoke the keys that it made as well, those that these made, and
+   * so on.
+   * </pre>
+   *
+   * <code>bool with_children = 2 [json_name = "withChildren"];</code>
+   * @return The withChildren.
+   */
+  @java.lang.Override
+  public boolean getWithChildren() {
+    return withChildren_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -112,6 +128,9 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(keyId_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 1, keyId_);
     }
+    if (withChildren_ != false) {
+      output.writeBool(2, withChildren_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -123,6 +142,10 @@ private static final long serialVersionUID = 0L;
     size = 0;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(keyId_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(1, keyId_);
+    }
+    if (withChildren_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(2, withChildren_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -141,6 +164,8 @@ private static final long serialVersionUID = 0L;
 
     if (!getKeyId()
         .equals(other.getKeyId())) return false;
+    if (getWithChildren()
+        != other.getWithChildren()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -154,6 +179,9 @@ private static final long serialVersionUID = 0L;
     hash = (19 * hash) + getDescriptor().hashCode();
     hash = (37 * hash) + KEY_ID_FIELD_NUMBER;
     hash = (53 * hash) + getKeyId().hashCode();
+    hash = (37 * hash) + WITH_CHILDREN_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getWithChildren());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -290,6 +318,7 @@ private static final long serialVersionUID = 0L;
       super.clear();
       bitField0_ = 0;
       keyId_ = "";
+      withChildren_ = false;
       return this;
     }
 
@@ -326,6 +355,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000001) != 0)) {
         result.keyId_ = keyId_;
       }
+      if (((from_bitField0_ & 0x00000002) != 0)) {
+        result.withChildren_ = withChildren_;
+      }
     }
 
     @java.lang.Override
@@ -344,6 +376,9 @@ private static final long serialVersionUID = 0L;
         keyId_ = other.keyId_;
         bitField0_ |= 0x00000001;
         onChanged();
+      }
+      if (other.getWithChildren() != false) {
+        setWithChildren(other.getWithChildren());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -376,6 +411,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000001;
               break;
             } // case 10
+            case 16: {
+              withChildren_ = input.readBool();
+              bitField0_ |= 0x00000002;
+              break;
+            } // case 16
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -481,6 +521,53 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       keyId_ = value;
       bitField0_ |= 0x00000001;
+      onChanged();
+      return this;
+    }
+
+    private boolean withChildren_ ;
+    /**
+     * <pre>
+     * Whether to revoke the keys that it made as well, those that these made, and
+     * so on.
+     * </pre>
+     *
+     * <code>bool with_children = 2 [json_name = "withChildren"];</code>
+     * @return The withChildren.
+     */
+    @java.lang.Override
+    public boolean getWithChildren() {
+      return withChildren_;
+    }
+    /**
+     * <pre>
+     * Whether to revoke the keys that it made as well, those that these made, and
+     * so on.
+     * </pre>
+     *
+     * <code>bool with_children = 2 [json_name = "withChildren"];</code>
+     * @param value The withChildren to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWithChildren(boolean value) {
+
+      withChildren_ = value;
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether to revoke the keys that it made as well, those that these made, and
+     * so on.
+     * </pre>
+     *
+     * <code>bool with_children = 2 [json_name = "withChildren"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWithChildren() {
+      bitField0_ = (bitField0_ & ~0x00000002);
+      withChildren_ = false;
       onChanged();
       return this;
     }

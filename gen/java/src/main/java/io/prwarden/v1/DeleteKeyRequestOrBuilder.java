@@ -29,4 +29,15 @@ public interface DeleteKeyRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getKeyIdBytes();
+
+  /**
+   * <pre>
+   * Whether to revoke the keys that it made as well, those that these made, and
+   * so on.
+   * </pre>
+   *
+   * <code>bool with_children = 2 [json_name = "withChildren"];</code>
+   * @return The withChildren.
+   */
+  boolean getWithChildren();
 }

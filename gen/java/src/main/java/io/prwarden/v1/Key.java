@@ -36,6 +36,9 @@ private static final long serialVersionUID = 0L;
     name_ = "";
     scopes_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    createdBy_ = "";
+    parentKeyId_ = "";
+    state_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -49,6 +52,177 @@ private static final long serialVersionUID = 0L;
     return io.prwarden.v1.KeyOuterClass.internal_static_prwarden_v1_Key_fieldAccessorTable
         .ensureFieldAccessorsInitialized(
             io.prwarden.v1.Key.class, io.prwarden.v1.Key.Builder.class);
+  }
+
+  /**
+   * <pre>
+   * State says whether a key works.
+   * </pre>
+   *
+   * Protobuf enum {@code prwarden.v1.Key.State}
+   */
+  public enum State
+      implements com.google.protobuf.ProtocolMessageEnum {
+    /**
+     * <pre>
+     * Never sent.
+     * </pre>
+     *
+     * <code>unspecified = 0;</code>
+     */
+    unspecified(0),
+    /**
+     * <pre>
+     * It works.
+     * </pre>
+     *
+     * <code>active = 1;</code>
+     */
+    active(1),
+    /**
+     * <pre>
+     * Its end has passed.
+     * </pre>
+     *
+     * <code>expired = 2;</code>
+     */
+    expired(2),
+    /**
+     * <pre>
+     * It was revoked.
+     * </pre>
+     *
+     * <code>revoked = 3;</code>
+     */
+    revoked(3),
+    UNRECOGNIZED(-1),
+    ;
+
+    static {
+      com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+        com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+        /* major= */ 4,
+        /* minor= */ 31,
+        /* patch= */ 1,
+        /* suffix= */ "",
+        State.class.getName());
+    }
+    /**
+     * <pre>
+     * Never sent.
+     * </pre>
+     *
+     * <code>unspecified = 0;</code>
+     */
+    public static final int unspecified_VALUE = 0;
+    /**
+     * <pre>
+     * It works.
+     * </pre>
+     *
+     * <code>active = 1;</code>
+     */
+    public static final int active_VALUE = 1;
+    /**
+     * <pre>
+     * Its end has passed.
+     * </pre>
+     *
+     * <code>expired = 2;</code>
+     */
+    public static final int expired_VALUE = 2;
+    /**
+     * <pre>
+     * It was revoked.
+     * </pre>
+     *
+     * <code>revoked = 3;</code>
+     */
+    public static final int revoked_VALUE = 3;
+
+
+    public final int getNumber() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalArgumentException(
+            "Can't get the number of an unknown enum value.");
+      }
+      return value;
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     * @deprecated Use {@link #forNumber(int)} instead.
+     */
+    @java.lang.Deprecated
+    public static State valueOf(int value) {
+      return forNumber(value);
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     */
+    public static State forNumber(int value) {
+      switch (value) {
+        case 0: return unspecified;
+        case 1: return active;
+        case 2: return expired;
+        case 3: return revoked;
+        default: return null;
+      }
+    }
+
+    public static com.google.protobuf.Internal.EnumLiteMap<State>
+        internalGetValueMap() {
+      return internalValueMap;
+    }
+    private static final com.google.protobuf.Internal.EnumLiteMap<
+        State> internalValueMap =
+          new com.google.protobuf.Internal.EnumLiteMap<State>() {
+            public State findValueByNumber(int number) {
+              return State.forNumber(number);
+            }
+          };
+
+    public final com.google.protobuf.Descriptors.EnumValueDescriptor
+        getValueDescriptor() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalStateException(
+            "Can't get the descriptor of an unrecognized enum value.");
+      }
+      return getDescriptor().getValues().get(ordinal());
+    }
+    public final com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptorForType() {
+      return getDescriptor();
+    }
+    public static com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptor() {
+      return io.prwarden.v1.Key.getDescriptor().getEnumTypes().get(0);
+    }
+
+    private static final State[] VALUES = values();
+
+    public static State valueOf(
+        com.google.protobuf.Descriptors.EnumValueDescriptor desc) {
+      if (desc.getType() != getDescriptor()) {
+        throw new java.lang.IllegalArgumentException(
+          "EnumValueDescriptor is not for this type.");
+      }
+      if (desc.getIndex() == -1) {
+        return UNRECOGNIZED;
+      }
+      return VALUES[desc.getIndex()];
+    }
+
+    private final int value;
+
+    private State(int value) {
+      this.value = value;
+    }
+
+    // @@protoc_insertion_point(enum_scope:prwarden.v1.Key.State)
   }
 
   private int bitField0_;
@@ -313,6 +487,204 @@ private static final long serialVersionUID = 0L;
     return lastUsedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : lastUsedAt_;
   }
 
+  public static final int REVOKED_AT_FIELD_NUMBER = 7;
+  private com.google.protobuf.Timestamp revokedAt_;
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   * @return Whether the revokedAt field is set.
+   */
+  @java.lang.Override
+  public boolean hasRevokedAt() {
+    return ((bitField0_ & 0x00000008) != 0);
+  }
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   * @return The revokedAt.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getRevokedAt() {
+    return revokedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : revokedAt_;
+  }
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getRevokedAtOrBuilder() {
+    return revokedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : revokedAt_;
+  }
+
+  public static final int CREATED_BY_FIELD_NUMBER = 8;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+   * user and host of an operator.
+   * </pre>
+   *
+   * <code>string created_by = 8 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+   * user and host of an operator.
+   * </pre>
+   *
+   * <code>string created_by = 8 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int PARENT_KEY_ID_FIELD_NUMBER = 9;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object parentKeyId_ = "";
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return Whether the parentKeyId field is set.
+   */
+  @java.lang.Override
+  public boolean hasParentKeyId() {
+    return ((bitField0_ & 0x00000010) != 0);
+  }
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return The parentKeyId.
+   */
+  @java.lang.Override
+  public java.lang.String getParentKeyId() {
+    java.lang.Object ref = parentKeyId_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      parentKeyId_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return The bytes for parentKeyId.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getParentKeyIdBytes() {
+    java.lang.Object ref = parentKeyId_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      parentKeyId_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int RATE_LIMIT_FIELD_NUMBER = 10;
+  private int rateLimit_ = 0;
+  /**
+   * <pre>
+   * Requests a minute that it may make.
+   * </pre>
+   *
+   * <code>int32 rate_limit = 10 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  @java.lang.Override
+  public int getRateLimit() {
+    return rateLimit_;
+  }
+
+  public static final int STATE_FIELD_NUMBER = 11;
+  private int state_ = 0;
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return Whether the state field is set.
+   */
+  @java.lang.Override public boolean hasState() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return The enum numeric value on the wire for state.
+   */
+  @java.lang.Override public int getStateValue() {
+    return state_;
+  }
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return The state.
+   */
+  @java.lang.Override public io.prwarden.v1.Key.State getState() {
+    io.prwarden.v1.Key.State result = io.prwarden.v1.Key.State.forNumber(state_);
+    return result == null ? io.prwarden.v1.Key.State.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -344,6 +716,21 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000004) != 0)) {
       output.writeMessage(6, getLastUsedAt());
+    }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      output.writeMessage(7, getRevokedAt());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 8, createdBy_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 9, parentKeyId_);
+    }
+    if (rateLimit_ != 0) {
+      output.writeInt32(10, rateLimit_);
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      output.writeEnum(11, state_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -379,6 +766,24 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000004) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(6, getLastUsedAt());
+    }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(7, getRevokedAt());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(8, createdBy_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(9, parentKeyId_);
+    }
+    if (rateLimit_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(10, rateLimit_);
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(11, state_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -416,6 +821,24 @@ private static final long serialVersionUID = 0L;
       if (!getLastUsedAt()
           .equals(other.getLastUsedAt())) return false;
     }
+    if (hasRevokedAt() != other.hasRevokedAt()) return false;
+    if (hasRevokedAt()) {
+      if (!getRevokedAt()
+          .equals(other.getRevokedAt())) return false;
+    }
+    if (!getCreatedBy()
+        .equals(other.getCreatedBy())) return false;
+    if (hasParentKeyId() != other.hasParentKeyId()) return false;
+    if (hasParentKeyId()) {
+      if (!getParentKeyId()
+          .equals(other.getParentKeyId())) return false;
+    }
+    if (getRateLimit()
+        != other.getRateLimit()) return false;
+    if (hasState() != other.hasState()) return false;
+    if (hasState()) {
+      if (state_ != other.state_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -446,6 +869,22 @@ private static final long serialVersionUID = 0L;
     if (hasLastUsedAt()) {
       hash = (37 * hash) + LAST_USED_AT_FIELD_NUMBER;
       hash = (53 * hash) + getLastUsedAt().hashCode();
+    }
+    if (hasRevokedAt()) {
+      hash = (37 * hash) + REVOKED_AT_FIELD_NUMBER;
+      hash = (53 * hash) + getRevokedAt().hashCode();
+    }
+    hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+    hash = (53 * hash) + getCreatedBy().hashCode();
+    if (hasParentKeyId()) {
+      hash = (37 * hash) + PARENT_KEY_ID_FIELD_NUMBER;
+      hash = (53 * hash) + getParentKeyId().hashCode();
+    }
+    hash = (37 * hash) + RATE_LIMIT_FIELD_NUMBER;
+    hash = (53 * hash) + getRateLimit();
+    if (hasState()) {
+      hash = (37 * hash) + STATE_FIELD_NUMBER;
+      hash = (53 * hash) + state_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -584,6 +1023,7 @@ private static final long serialVersionUID = 0L;
         internalGetCreatedAtFieldBuilder();
         internalGetExpiresAtFieldBuilder();
         internalGetLastUsedAtFieldBuilder();
+        internalGetRevokedAtFieldBuilder();
       }
     }
     @java.lang.Override
@@ -609,6 +1049,15 @@ private static final long serialVersionUID = 0L;
         lastUsedAtBuilder_.dispose();
         lastUsedAtBuilder_ = null;
       }
+      revokedAt_ = null;
+      if (revokedAtBuilder_ != null) {
+        revokedAtBuilder_.dispose();
+        revokedAtBuilder_ = null;
+      }
+      createdBy_ = "";
+      parentKeyId_ = "";
+      rateLimit_ = 0;
+      state_ = 0;
       return this;
     }
 
@@ -671,6 +1120,26 @@ private static final long serialVersionUID = 0L;
             : lastUsedAtBuilder_.build();
         to_bitField0_ |= 0x00000004;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.revokedAt_ = revokedAtBuilder_ == null
+            ? revokedAt_
+            : revokedAtBuilder_.build();
+        to_bitField0_ |= 0x00000008;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.createdBy_ = createdBy_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.parentKeyId_ = parentKeyId_;
+        to_bitField0_ |= 0x00000010;
+      }
+      if (((from_bitField0_ & 0x00000200) != 0)) {
+        result.rateLimit_ = rateLimit_;
+      }
+      if (((from_bitField0_ & 0x00000400) != 0)) {
+        result.state_ = state_;
+        to_bitField0_ |= 0x00000020;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -714,6 +1183,25 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasLastUsedAt()) {
         mergeLastUsedAt(other.getLastUsedAt());
+      }
+      if (other.hasRevokedAt()) {
+        mergeRevokedAt(other.getRevokedAt());
+      }
+      if (!other.getCreatedBy().isEmpty()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00000080;
+        onChanged();
+      }
+      if (other.hasParentKeyId()) {
+        parentKeyId_ = other.parentKeyId_;
+        bitField0_ |= 0x00000100;
+        onChanged();
+      }
+      if (other.getRateLimit() != 0) {
+        setRateLimit(other.getRateLimit());
+      }
+      if (other.hasState()) {
+        setStateValue(other.getStateValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -778,6 +1266,33 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 50
+            case 58: {
+              input.readMessage(
+                  internalGetRevokedAtFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 58
+            case 66: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 66
+            case 74: {
+              parentKeyId_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 74
+            case 80: {
+              rateLimit_ = input.readInt32();
+              bitField0_ |= 0x00000200;
+              break;
+            } // case 80
+            case 88: {
+              state_ = input.readEnum();
+              bitField0_ |= 0x00000400;
+              break;
+            } // case 88
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1595,6 +2110,489 @@ private static final long serialVersionUID = 0L;
         lastUsedAt_ = null;
       }
       return lastUsedAtBuilder_;
+    }
+
+    private com.google.protobuf.Timestamp revokedAt_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> revokedAtBuilder_;
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     * @return Whether the revokedAt field is set.
+     */
+    public boolean hasRevokedAt() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     * @return The revokedAt.
+     */
+    public com.google.protobuf.Timestamp getRevokedAt() {
+      if (revokedAtBuilder_ == null) {
+        return revokedAt_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : revokedAt_;
+      } else {
+        return revokedAtBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public Builder setRevokedAt(com.google.protobuf.Timestamp value) {
+      if (revokedAtBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        revokedAt_ = value;
+      } else {
+        revokedAtBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public Builder setRevokedAt(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (revokedAtBuilder_ == null) {
+        revokedAt_ = builderForValue.build();
+      } else {
+        revokedAtBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public Builder mergeRevokedAt(com.google.protobuf.Timestamp value) {
+      if (revokedAtBuilder_ == null) {
+        if (((bitField0_ & 0x00000040) != 0) &&
+          revokedAt_ != null &&
+          revokedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getRevokedAtBuilder().mergeFrom(value);
+        } else {
+          revokedAt_ = value;
+        }
+      } else {
+        revokedAtBuilder_.mergeFrom(value);
+      }
+      if (revokedAt_ != null) {
+        bitField0_ |= 0x00000040;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public Builder clearRevokedAt() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      revokedAt_ = null;
+      if (revokedAtBuilder_ != null) {
+        revokedAtBuilder_.dispose();
+        revokedAtBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getRevokedAtBuilder() {
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return internalGetRevokedAtFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getRevokedAtOrBuilder() {
+      if (revokedAtBuilder_ != null) {
+        return revokedAtBuilder_.getMessageOrBuilder();
+      } else {
+        return revokedAt_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : revokedAt_;
+      }
+    }
+    /**
+     * <pre>
+     * When it was revoked; absent unless it was.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetRevokedAtFieldBuilder() {
+      if (revokedAtBuilder_ == null) {
+        revokedAtBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getRevokedAt(),
+                getParentForChildren(),
+                isClean());
+        revokedAt_ = null;
+      }
+      return revokedAtBuilder_;
+    }
+
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+     * user and host of an operator.
+     * </pre>
+     *
+     * <code>string created_by = 8 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+     * user and host of an operator.
+     * </pre>
+     *
+     * <code>string created_by = 8 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+     * user and host of an operator.
+     * </pre>
+     *
+     * <code>string created_by = 8 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+     * user and host of an operator.
+     * </pre>
+     *
+     * <code>string created_by = 8 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00000080);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+     * user and host of an operator.
+     * </pre>
+     *
+     * <code>string created_by = 8 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object parentKeyId_ = "";
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @return Whether the parentKeyId field is set.
+     */
+    public boolean hasParentKeyId() {
+      return ((bitField0_ & 0x00000100) != 0);
+    }
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @return The parentKeyId.
+     */
+    public java.lang.String getParentKeyId() {
+      java.lang.Object ref = parentKeyId_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        parentKeyId_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @return The bytes for parentKeyId.
+     */
+    public com.google.protobuf.ByteString
+        getParentKeyIdBytes() {
+      java.lang.Object ref = parentKeyId_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        parentKeyId_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @param value The parentKeyId to set.
+     * @return This builder for chaining.
+     */
+    public Builder setParentKeyId(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      parentKeyId_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearParentKeyId() {
+      parentKeyId_ = getDefaultInstance().getParentKeyId();
+      bitField0_ = (bitField0_ & ~0x00000100);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifier of the key that made it; absent when an operator did.
+     * </pre>
+     *
+     * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+     * @param value The bytes for parentKeyId to set.
+     * @return This builder for chaining.
+     */
+    public Builder setParentKeyIdBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      parentKeyId_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+
+    private int rateLimit_ ;
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 10 [json_name = "rateLimit"];</code>
+     * @return The rateLimit.
+     */
+    @java.lang.Override
+    public int getRateLimit() {
+      return rateLimit_;
+    }
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 10 [json_name = "rateLimit"];</code>
+     * @param value The rateLimit to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRateLimit(int value) {
+
+      rateLimit_ = value;
+      bitField0_ |= 0x00000200;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Requests a minute that it may make.
+     * </pre>
+     *
+     * <code>int32 rate_limit = 10 [json_name = "rateLimit"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearRateLimit() {
+      bitField0_ = (bitField0_ & ~0x00000200);
+      rateLimit_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int state_ = 0;
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @return Whether the state field is set.
+     */
+    @java.lang.Override public boolean hasState() {
+      return ((bitField0_ & 0x00000400) != 0);
+    }
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @return The enum numeric value on the wire for state.
+     */
+    @java.lang.Override public int getStateValue() {
+      return state_;
+    }
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @param value The enum numeric value on the wire for state to set.
+     * @return This builder for chaining.
+     */
+    public Builder setStateValue(int value) {
+      state_ = value;
+      bitField0_ |= 0x00000400;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @return The state.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Key.State getState() {
+      io.prwarden.v1.Key.State result = io.prwarden.v1.Key.State.forNumber(state_);
+      return result == null ? io.prwarden.v1.Key.State.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @param value The state to set.
+     * @return This builder for chaining.
+     */
+    public Builder setState(io.prwarden.v1.Key.State value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000400;
+      state_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether it works.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearState() {
+      bitField0_ = (bitField0_ & ~0x00000400);
+      state_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Key)

@@ -171,4 +171,120 @@ public interface KeyOrBuilder extends
    * <code>.google.protobuf.Timestamp last_used_at = 6 [json_name = "lastUsedAt"];</code>
    */
   com.google.protobuf.TimestampOrBuilder getLastUsedAtOrBuilder();
+
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   * @return Whether the revokedAt field is set.
+   */
+  boolean hasRevokedAt();
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   * @return The revokedAt.
+   */
+  com.google.protobuf.Timestamp getRevokedAt();
+  /**
+   * <pre>
+   * When it was revoked; absent unless it was.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp revoked_at = 7 [json_name = "revokedAt"];</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getRevokedAtOrBuilder();
+
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+   * user and host of an operator.
+   * </pre>
+   *
+   * <code>string created_by = 8 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
+   * user and host of an operator.
+   * </pre>
+   *
+   * <code>string created_by = 8 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return Whether the parentKeyId field is set.
+   */
+  boolean hasParentKeyId();
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return The parentKeyId.
+   */
+  java.lang.String getParentKeyId();
+  /**
+   * <pre>
+   * Identifier of the key that made it; absent when an operator did.
+   * </pre>
+   *
+   * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
+   * @return The bytes for parentKeyId.
+   */
+  com.google.protobuf.ByteString
+      getParentKeyIdBytes();
+
+  /**
+   * <pre>
+   * Requests a minute that it may make.
+   * </pre>
+   *
+   * <code>int32 rate_limit = 10 [json_name = "rateLimit"];</code>
+   * @return The rateLimit.
+   */
+  int getRateLimit();
+
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return Whether the state field is set.
+   */
+  boolean hasState();
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return The enum numeric value on the wire for state.
+   */
+  int getStateValue();
+  /**
+   * <pre>
+   * Whether it works.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Key.State state = 11 [json_name = "state"];</code>
+   * @return The state.
+   */
+  io.prwarden.v1.Key.State getState();
 }

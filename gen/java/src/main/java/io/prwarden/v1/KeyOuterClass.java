@@ -72,35 +72,48 @@ public final class KeyOuterClass {
     java.lang.String[] descriptorData = {
       "\n\025prwarden/v1/key.proto\022\013prwarden.v1\032\037go" +
       "ogle/protobuf/timestamp.proto\032\027prwarden/" +
-      "v1/audit.proto\"\374\001\n\003Key\022\025\n\006key_id\030\001 \001(\tR\005" +
+      "v1/audit.proto\"\255\004\n\003Key\022\025\n\006key_id\030\001 \001(\tR\005" +
       "keyId\022\022\n\004name\030\002 \001(\tR\004name\022\026\n\006scopes\030\003 \003(" +
       "\tR\006scopes\0229\n\ncreated_at\030\004 \001(\0132\032.google.p" +
       "rotobuf.TimestampR\tcreatedAt\0229\n\nexpires_" +
       "at\030\005 \001(\0132\032.google.protobuf.TimestampR\tex" +
       "piresAt\022<\n\014last_used_at\030\006 \001(\0132\032.google.p" +
-      "rotobuf.TimestampR\nlastUsedAt\"y\n\020CreateK" +
-      "eyRequest\022\022\n\004name\030\001 \001(\tR\004name\022\026\n\006scopes\030" +
-      "\002 \003(\tR\006scopes\0229\n\nexpires_at\030\003 \001(\0132\032.goog" +
-      "le.protobuf.TimestampR\texpiresAt\"\342\001\n\021Cre" +
-      "ateKeyResponse\022\025\n\006key_id\030\001 \001(\tR\005keyId\022\024\n" +
-      "\005token\030\002 \001(\tR\005token\022\022\n\004name\030\003 \001(\tR\004name\022" +
-      "\026\n\006scopes\030\004 \003(\tR\006scopes\0229\n\ncreated_at\030\005 " +
-      "\001(\0132\032.google.protobuf.TimestampR\tcreated" +
-      "At\0229\n\nexpires_at\030\006 \001(\0132\032.google.protobuf" +
-      ".TimestampR\texpiresAt\"\021\n\017ListKeysRequest" +
-      "\"8\n\020ListKeysResponse\022$\n\004keys\030\001 \003(\0132\020.prw" +
-      "arden.v1.KeyR\004keys\")\n\020DeleteKeyRequest\022\025" +
-      "\n\006key_id\030\001 \001(\tR\005keyId\"\023\n\021DeleteKeyRespon" +
-      "se2\221\002\n\nKeyService\022\\\n\tCreateKey\022\035.prwarde" +
-      "n.v1.CreateKeyRequest\032\036.prwarden.v1.Crea" +
-      "teKeyResponse\"\020\262\373\030\014\n\nkey.create\022G\n\010ListK" +
-      "eys\022\034.prwarden.v1.ListKeysRequest\032\035.prwa" +
-      "rden.v1.ListKeysResponse\022\\\n\tDeleteKey\022\035." +
-      "prwarden.v1.DeleteKeyRequest\032\036.prwarden." +
-      "v1.DeleteKeyResponse\"\020\262\373\030\014\n\nkey.revokeBN" +
-      "\n\016io.prwarden.v1P\001Z:github.com/prwarden/" +
-      "prwarden/gen/go/prwarden/v1;prwardenv1b\006" +
-      "proto3"
+      "rotobuf.TimestampR\nlastUsedAt\0229\n\nrevoked" +
+      "_at\030\007 \001(\0132\032.google.protobuf.TimestampR\tr" +
+      "evokedAt\022\035\n\ncreated_by\030\010 \001(\tR\tcreatedBy\022" +
+      "\'\n\rparent_key_id\030\t \001(\tH\000R\013parentKeyId\210\001\001" +
+      "\022\035\n\nrate_limit\030\n \001(\005R\trateLimit\0221\n\005state" +
+      "\030\013 \001(\0162\026.prwarden.v1.Key.StateH\001R\005state\210" +
+      "\001\001\">\n\005State\022\017\n\013unspecified\020\000\022\n\n\006active\020\001" +
+      "\022\013\n\007expired\020\002\022\013\n\007revoked\020\003B\020\n\016_parent_ke" +
+      "y_idB\010\n\006_state\"\254\001\n\020CreateKeyRequest\022\022\n\004n" +
+      "ame\030\001 \001(\tR\004name\022\026\n\006scopes\030\002 \003(\tR\006scopes\022" +
+      "9\n\nexpires_at\030\003 \001(\0132\032.google.protobuf.Ti" +
+      "mestampR\texpiresAt\022\"\n\nrate_limit\030\004 \001(\005H\000" +
+      "R\trateLimit\210\001\001B\r\n\013_rate_limit\"\333\002\n\021Create" +
+      "KeyResponse\022\025\n\006key_id\030\001 \001(\tR\005keyId\022\024\n\005to" +
+      "ken\030\002 \001(\tR\005token\022\022\n\004name\030\003 \001(\tR\004name\022\026\n\006" +
+      "scopes\030\004 \003(\tR\006scopes\0229\n\ncreated_at\030\005 \001(\013" +
+      "2\032.google.protobuf.TimestampR\tcreatedAt\022" +
+      "9\n\nexpires_at\030\006 \001(\0132\032.google.protobuf.Ti" +
+      "mestampR\texpiresAt\022\035\n\ncreated_by\030\007 \001(\tR\t" +
+      "createdBy\022\'\n\rparent_key_id\030\010 \001(\tH\000R\013pare" +
+      "ntKeyId\210\001\001\022\035\n\nrate_limit\030\t \001(\005R\trateLimi" +
+      "tB\020\n\016_parent_key_id\"\021\n\017ListKeysRequest\"8" +
+      "\n\020ListKeysResponse\022$\n\004keys\030\001 \003(\0132\020.prwar" +
+      "den.v1.KeyR\004keys\"N\n\020DeleteKeyRequest\022\025\n\006" +
+      "key_id\030\001 \001(\tR\005keyId\022#\n\rwith_children\030\002 \001" +
+      "(\010R\014withChildren\"\023\n\021DeleteKeyResponse2\221\002" +
+      "\n\nKeyService\022\\\n\tCreateKey\022\035.prwarden.v1." +
+      "CreateKeyRequest\032\036.prwarden.v1.CreateKey" +
+      "Response\"\020\262\373\030\014\n\nkey.create\022G\n\010ListKeys\022\034" +
+      ".prwarden.v1.ListKeysRequest\032\035.prwarden." +
+      "v1.ListKeysResponse\022\\\n\tDeleteKey\022\035.prwar" +
+      "den.v1.DeleteKeyRequest\032\036.prwarden.v1.De" +
+      "leteKeyResponse\"\020\262\373\030\014\n\nkey.revokeBN\n\016io." +
+      "prwarden.v1P\001Z:github.com/prwarden/prwar" +
+      "den/gen/go/prwarden/v1;prwardenv1b\006proto" +
+      "3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -113,19 +126,19 @@ public final class KeyOuterClass {
     internal_static_prwarden_v1_Key_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Key_descriptor,
-        new java.lang.String[] { "KeyId", "Name", "Scopes", "CreatedAt", "ExpiresAt", "LastUsedAt", });
+        new java.lang.String[] { "KeyId", "Name", "Scopes", "CreatedAt", "ExpiresAt", "LastUsedAt", "RevokedAt", "CreatedBy", "ParentKeyId", "RateLimit", "State", });
     internal_static_prwarden_v1_CreateKeyRequest_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_CreateKeyRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateKeyRequest_descriptor,
-        new java.lang.String[] { "Name", "Scopes", "ExpiresAt", });
+        new java.lang.String[] { "Name", "Scopes", "ExpiresAt", "RateLimit", });
     internal_static_prwarden_v1_CreateKeyResponse_descriptor =
       getDescriptor().getMessageTypes().get(2);
     internal_static_prwarden_v1_CreateKeyResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateKeyResponse_descriptor,
-        new java.lang.String[] { "KeyId", "Token", "Name", "Scopes", "CreatedAt", "ExpiresAt", });
+        new java.lang.String[] { "KeyId", "Token", "Name", "Scopes", "CreatedAt", "ExpiresAt", "CreatedBy", "ParentKeyId", "RateLimit", });
     internal_static_prwarden_v1_ListKeysRequest_descriptor =
       getDescriptor().getMessageTypes().get(3);
     internal_static_prwarden_v1_ListKeysRequest_fieldAccessorTable = new
@@ -143,7 +156,7 @@ public final class KeyOuterClass {
     internal_static_prwarden_v1_DeleteKeyRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteKeyRequest_descriptor,
-        new java.lang.String[] { "KeyId", });
+        new java.lang.String[] { "KeyId", "WithChildren", });
     internal_static_prwarden_v1_DeleteKeyResponse_descriptor =
       getDescriptor().getMessageTypes().get(6);
     internal_static_prwarden_v1_DeleteKeyResponse_fieldAccessorTable = new

@@ -187,10 +187,13 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * CreateKey makes a key. The token is in the answer and nowhere else: only
-     * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
-     * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+     * its hash is stored. A key that a key makes can't do more than that one: it
+     * has no other scopes, no higher rate limit, and no later end. Answered with
+     * 201 over REST. Scope: keys:admin.
+     * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
      * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-     * does not have.
+     * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+     * 100 valid keys.
      * </pre>
      */
     default void createKey(io.prwarden.v1.CreateKeyRequest request,
@@ -200,8 +203,9 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * ListKeys lists the organization's keys that are not revoked, newest
-     * first. It never answers a token. Scope: keys:admin.
+     * ListKeys lists the organization's keys: those that work first, then those
+     * that are revoked or expired, for 90 days; newest first among each. At most
+     * 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     default void listKeys(io.prwarden.v1.ListKeysRequest request,
@@ -211,9 +215,11 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-     * within 5 seconds. Answered with 204 and no body over REST. Scope:
-     * keys:admin. Errors: NOT_FOUND.
+     * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+     * keys that it made. They are refused everywhere within 5 seconds. Answered
+     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+     * for a key that is revoked already, unless `with_children` finds one that is
+     * not.
      * </pre>
      */
     default void deleteKey(io.prwarden.v1.DeleteKeyRequest request,
@@ -268,10 +274,13 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * CreateKey makes a key. The token is in the answer and nowhere else: only
-     * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
-     * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+     * its hash is stored. A key that a key makes can't do more than that one: it
+     * has no other scopes, no higher rate limit, and no later end. Answered with
+     * 201 over REST. Scope: keys:admin.
+     * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
      * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-     * does not have.
+     * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+     * 100 valid keys.
      * </pre>
      */
     public void createKey(io.prwarden.v1.CreateKeyRequest request,
@@ -282,8 +291,9 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * ListKeys lists the organization's keys that are not revoked, newest
-     * first. It never answers a token. Scope: keys:admin.
+     * ListKeys lists the organization's keys: those that work first, then those
+     * that are revoked or expired, for 90 days; newest first among each. At most
+     * 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public void listKeys(io.prwarden.v1.ListKeysRequest request,
@@ -294,9 +304,11 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-     * within 5 seconds. Answered with 204 and no body over REST. Scope:
-     * keys:admin. Errors: NOT_FOUND.
+     * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+     * keys that it made. They are refused everywhere within 5 seconds. Answered
+     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+     * for a key that is revoked already, unless `with_children` finds one that is
+     * not.
      * </pre>
      */
     public void deleteKey(io.prwarden.v1.DeleteKeyRequest request,
@@ -333,10 +345,13 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * CreateKey makes a key. The token is in the answer and nowhere else: only
-     * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
-     * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+     * its hash is stored. A key that a key makes can't do more than that one: it
+     * has no other scopes, no higher rate limit, and no later end. Answered with
+     * 201 over REST. Scope: keys:admin.
+     * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
      * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-     * does not have.
+     * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+     * 100 valid keys.
      * </pre>
      */
     public io.prwarden.v1.CreateKeyResponse createKey(io.prwarden.v1.CreateKeyRequest request) throws io.grpc.StatusException {
@@ -346,8 +361,9 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * ListKeys lists the organization's keys that are not revoked, newest
-     * first. It never answers a token. Scope: keys:admin.
+     * ListKeys lists the organization's keys: those that work first, then those
+     * that are revoked or expired, for 90 days; newest first among each. At most
+     * 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public io.prwarden.v1.ListKeysResponse listKeys(io.prwarden.v1.ListKeysRequest request) throws io.grpc.StatusException {
@@ -357,9 +373,11 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-     * within 5 seconds. Answered with 204 and no body over REST. Scope:
-     * keys:admin. Errors: NOT_FOUND.
+     * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+     * keys that it made. They are refused everywhere within 5 seconds. Answered
+     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+     * for a key that is revoked already, unless `with_children` finds one that is
+     * not.
      * </pre>
      */
     public io.prwarden.v1.DeleteKeyResponse deleteKey(io.prwarden.v1.DeleteKeyRequest request) throws io.grpc.StatusException {
@@ -395,10 +413,13 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * CreateKey makes a key. The token is in the answer and nowhere else: only
-     * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
-     * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+     * its hash is stored. A key that a key makes can't do more than that one: it
+     * has no other scopes, no higher rate limit, and no later end. Answered with
+     * 201 over REST. Scope: keys:admin.
+     * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
      * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-     * does not have.
+     * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+     * 100 valid keys.
      * </pre>
      */
     public io.prwarden.v1.CreateKeyResponse createKey(io.prwarden.v1.CreateKeyRequest request) {
@@ -408,8 +429,9 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * ListKeys lists the organization's keys that are not revoked, newest
-     * first. It never answers a token. Scope: keys:admin.
+     * ListKeys lists the organization's keys: those that work first, then those
+     * that are revoked or expired, for 90 days; newest first among each. At most
+     * 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public io.prwarden.v1.ListKeysResponse listKeys(io.prwarden.v1.ListKeysRequest request) {
@@ -419,9 +441,11 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-     * within 5 seconds. Answered with 204 and no body over REST. Scope:
-     * keys:admin. Errors: NOT_FOUND.
+     * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+     * keys that it made. They are refused everywhere within 5 seconds. Answered
+     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+     * for a key that is revoked already, unless `with_children` finds one that is
+     * not.
      * </pre>
      */
     public io.prwarden.v1.DeleteKeyResponse deleteKey(io.prwarden.v1.DeleteKeyRequest request) {
@@ -457,10 +481,13 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * CreateKey makes a key. The token is in the answer and nowhere else: only
-     * its hash is stored. Answered with 201 over REST. Scope: keys:admin.
-     * Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
+     * its hash is stored. A key that a key makes can't do more than that one: it
+     * has no other scopes, no higher rate limit, and no later end. Answered with
+     * 201 over REST. Scope: keys:admin.
+     * Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit;
      * PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
-     * does not have.
+     * does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has
+     * 100 valid keys.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.CreateKeyResponse> createKey(
@@ -471,8 +498,9 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * ListKeys lists the organization's keys that are not revoked, newest
-     * first. It never answers a token. Scope: keys:admin.
+     * ListKeys lists the organization's keys: those that work first, then those
+     * that are revoked or expired, for 90 days; newest first among each. At most
+     * 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListKeysResponse> listKeys(
@@ -483,9 +511,11 @@ public final class KeyServiceGrpc {
 
     /**
      * <pre>
-     * DeleteKey revokes a key, the caller's own too. It is refused everywhere
-     * within 5 seconds. Answered with 204 and no body over REST. Scope:
-     * keys:admin. Errors: NOT_FOUND.
+     * DeleteKey revokes a key, the caller's own too, and with `with_children` all
+     * keys that it made. They are refused everywhere within 5 seconds. Answered
+     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
+     * for a key that is revoked already, unless `with_children` finds one that is
+     * not.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.DeleteKeyResponse> deleteKey(

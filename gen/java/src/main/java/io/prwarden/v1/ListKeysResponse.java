@@ -53,7 +53,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.prwarden.v1.Key> keys_;
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -64,7 +64,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -76,7 +76,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -87,7 +87,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -98,7 +98,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -469,7 +469,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -483,7 +483,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -497,7 +497,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -511,7 +511,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -532,7 +532,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -550,7 +550,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -570,7 +570,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -591,7 +591,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -609,7 +609,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -627,7 +627,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -646,7 +646,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -663,7 +663,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -680,7 +680,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -691,7 +691,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -705,7 +705,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -720,7 +720,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -731,7 +731,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -743,7 +743,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The keys, newest first.
+     * The keys: those that work first, newest first.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>

@@ -12,7 +12,7 @@ public interface ListKeysResponseOrBuilder extends
 
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -21,7 +21,7 @@ public interface ListKeysResponseOrBuilder extends
       getKeysList();
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -29,7 +29,7 @@ public interface ListKeysResponseOrBuilder extends
   io.prwarden.v1.Key getKeys(int index);
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -37,7 +37,7 @@ public interface ListKeysResponseOrBuilder extends
   int getKeysCount();
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>
@@ -46,7 +46,7 @@ public interface ListKeysResponseOrBuilder extends
       getKeysOrBuilderList();
   /**
    * <pre>
-   * The keys, newest first.
+   * The keys: those that work first, newest first.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Key keys = 1 [json_name = "keys"];</code>

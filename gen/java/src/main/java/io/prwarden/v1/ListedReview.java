@@ -39,6 +39,7 @@ private static final long serialVersionUID = 0L;
     ruleset_ = "";
     headSha_ = "";
     baseSha_ = "";
+    createdBy_ = "";
     priority_ = 0;
   }
 
@@ -572,6 +573,53 @@ private static final long serialVersionUID = 0L;
     return truncated_;
   }
 
+  public static final int CREATED_BY_FIELD_NUMBER = 14;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 14 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 14 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   public static final int VERDICT_FIELD_NUMBER = 15;
   private io.prwarden.v1.Verdict verdict_;
   /**
@@ -700,6 +748,9 @@ private static final long serialVersionUID = 0L;
     if (truncated_ != false) {
       output.writeBool(13, truncated_);
     }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 14, createdBy_);
+    }
     if (((bitField0_ & 0x00000100) != 0)) {
       output.writeMessage(15, getVerdict());
     }
@@ -761,6 +812,9 @@ private static final long serialVersionUID = 0L;
     if (truncated_ != false) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(13, truncated_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(14, createdBy_);
     }
     if (((bitField0_ & 0x00000100) != 0)) {
       size += com.google.protobuf.CodedOutputStream
@@ -834,6 +888,8 @@ private static final long serialVersionUID = 0L;
     }
     if (getTruncated()
         != other.getTruncated()) return false;
+    if (!getCreatedBy()
+        .equals(other.getCreatedBy())) return false;
     if (hasVerdict() != other.hasVerdict()) return false;
     if (hasVerdict()) {
       if (!getVerdict()
@@ -897,6 +953,8 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + TRUNCATED_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getTruncated());
+    hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+    hash = (53 * hash) + getCreatedBy().hashCode();
     if (hasVerdict()) {
       hash = (37 * hash) + VERDICT_FIELD_NUMBER;
       hash = (53 * hash) + getVerdict().hashCode();
@@ -1085,6 +1143,7 @@ private static final long serialVersionUID = 0L;
         errorBuilder_ = null;
       }
       truncated_ = false;
+      createdBy_ = "";
       verdict_ = null;
       if (verdictBuilder_ != null) {
         verdictBuilder_.dispose();
@@ -1183,12 +1242,15 @@ private static final long serialVersionUID = 0L;
         result.truncated_ = truncated_;
       }
       if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.createdBy_ = createdBy_;
+      }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
         result.verdict_ = verdictBuilder_ == null
             ? verdict_
             : verdictBuilder_.build();
         to_bitField0_ |= 0x00000100;
       }
-      if (((from_bitField0_ & 0x00004000) != 0)) {
+      if (((from_bitField0_ & 0x00008000) != 0)) {
         result.priority_ = priority_;
         to_bitField0_ |= 0x00000200;
       }
@@ -1255,6 +1317,11 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getTruncated() != false) {
         setTruncated(other.getTruncated());
+      }
+      if (!other.getCreatedBy().isEmpty()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00002000;
+        onChanged();
       }
       if (other.hasVerdict()) {
         mergeVerdict(other.getVerdict());
@@ -1363,16 +1430,21 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00001000;
               break;
             } // case 104
+            case 114: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 114
             case 122: {
               input.readMessage(
                   internalGetVerdictFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00002000;
+              bitField0_ |= 0x00004000;
               break;
             } // case 122
             case 128: {
               priority_ = input.readEnum();
-              bitField0_ |= 0x00004000;
+              bitField0_ |= 0x00008000;
               break;
             } // case 128
             default: {
@@ -2829,6 +2901,98 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 14 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 14 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 14 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 14 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00002000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 14 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+
     private io.prwarden.v1.Verdict verdict_;
     private com.google.protobuf.SingleFieldBuilder<
         io.prwarden.v1.Verdict, io.prwarden.v1.Verdict.Builder, io.prwarden.v1.VerdictOrBuilder> verdictBuilder_;
@@ -2841,7 +3005,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the verdict field is set.
      */
     public boolean hasVerdict() {
-      return ((bitField0_ & 0x00002000) != 0);
+      return ((bitField0_ & 0x00004000) != 0);
     }
     /**
      * <pre>
@@ -2874,7 +3038,7 @@ private static final long serialVersionUID = 0L;
       } else {
         verdictBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00002000;
+      bitField0_ |= 0x00004000;
       onChanged();
       return this;
     }
@@ -2892,7 +3056,7 @@ private static final long serialVersionUID = 0L;
       } else {
         verdictBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00002000;
+      bitField0_ |= 0x00004000;
       onChanged();
       return this;
     }
@@ -2905,7 +3069,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeVerdict(io.prwarden.v1.Verdict value) {
       if (verdictBuilder_ == null) {
-        if (((bitField0_ & 0x00002000) != 0) &&
+        if (((bitField0_ & 0x00004000) != 0) &&
           verdict_ != null &&
           verdict_ != io.prwarden.v1.Verdict.getDefaultInstance()) {
           getVerdictBuilder().mergeFrom(value);
@@ -2916,7 +3080,7 @@ private static final long serialVersionUID = 0L;
         verdictBuilder_.mergeFrom(value);
       }
       if (verdict_ != null) {
-        bitField0_ |= 0x00002000;
+        bitField0_ |= 0x00004000;
         onChanged();
       }
       return this;
@@ -2929,7 +3093,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
      */
     public Builder clearVerdict() {
-      bitField0_ = (bitField0_ & ~0x00002000);
+      bitField0_ = (bitField0_ & ~0x00004000);
       verdict_ = null;
       if (verdictBuilder_ != null) {
         verdictBuilder_.dispose();
@@ -2946,7 +3110,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
      */
     public io.prwarden.v1.Verdict.Builder getVerdictBuilder() {
-      bitField0_ |= 0x00002000;
+      bitField0_ |= 0x00004000;
       onChanged();
       return internalGetVerdictFieldBuilder().getBuilder();
     }
@@ -2996,7 +3160,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the priority field is set.
      */
     @java.lang.Override public boolean hasPriority() {
-      return ((bitField0_ & 0x00004000) != 0);
+      return ((bitField0_ & 0x00008000) != 0);
     }
     /**
      * <pre>
@@ -3020,7 +3184,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriorityValue(int value) {
       priority_ = value;
-      bitField0_ |= 0x00004000;
+      bitField0_ |= 0x00008000;
       onChanged();
       return this;
     }
@@ -3048,7 +3212,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriority(io.prwarden.v1.Priority.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x00004000;
+      bitField0_ |= 0x00008000;
       priority_ = value.getNumber();
       onChanged();
       return this;
@@ -3062,7 +3226,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearPriority() {
-      bitField0_ = (bitField0_ & ~0x00004000);
+      bitField0_ = (bitField0_ & ~0x00008000);
       priority_ = 0;
       onChanged();
       return this;

@@ -313,6 +313,26 @@ public interface ListedReviewOrBuilder extends
 
   /**
    * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 14 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 14 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
    * Whether the pull request passes; absent until complete.
    * </pre>
    *

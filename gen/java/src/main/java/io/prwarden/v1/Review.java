@@ -46,6 +46,7 @@ private static final long serialVersionUID = 0L;
     previousReviewId_ = "";
     baseRef_ = "";
     baseFoundBy_ = 0;
+    createdBy_ = "";
     priority_ = 0;
   }
 
@@ -1376,6 +1377,53 @@ private static final long serialVersionUID = 0L;
     return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
   }
 
+  public static final int CREATED_BY_FIELD_NUMBER = 27;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 27 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 27 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   public static final int PRIORITY_FIELD_NUMBER = 28;
   private int priority_ = 0;
   /**
@@ -1496,6 +1544,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00002000) != 0)) {
       output.writeMessage(23, getLookedAt());
     }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 27, createdBy_);
+    }
     if (((bitField0_ & 0x00004000) != 0)) {
       output.writeEnum(28, priority_);
     }
@@ -1591,6 +1642,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00002000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(23, getLookedAt());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(27, createdBy_);
     }
     if (((bitField0_ & 0x00004000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
@@ -1697,6 +1751,8 @@ private static final long serialVersionUID = 0L;
       if (!getLookedAt()
           .equals(other.getLookedAt())) return false;
     }
+    if (!getCreatedBy()
+        .equals(other.getCreatedBy())) return false;
     if (hasPriority() != other.hasPriority()) return false;
     if (hasPriority()) {
       if (priority_ != other.priority_) return false;
@@ -1795,6 +1851,8 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + LOOKED_AT_FIELD_NUMBER;
       hash = (53 * hash) + getLookedAt().hashCode();
     }
+    hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+    hash = (53 * hash) + getCreatedBy().hashCode();
     if (hasPriority()) {
       hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
       hash = (53 * hash) + priority_;
@@ -2025,6 +2083,7 @@ private static final long serialVersionUID = 0L;
         lookedAtBuilder_.dispose();
         lookedAtBuilder_ = null;
       }
+      createdBy_ = "";
       priority_ = 0;
       return this;
     }
@@ -2186,6 +2245,9 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00002000;
       }
       if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.createdBy_ = createdBy_;
+      }
+      if (((from_bitField0_ & 0x01000000) != 0)) {
         result.priority_ = priority_;
         to_bitField0_ |= 0x00004000;
       }
@@ -2381,6 +2443,11 @@ private static final long serialVersionUID = 0L;
       if (other.hasLookedAt()) {
         mergeLookedAt(other.getLookedAt());
       }
+      if (!other.getCreatedBy().isEmpty()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00800000;
+        onChanged();
+      }
       if (other.hasPriority()) {
         setPriorityValue(other.getPriorityValue());
       }
@@ -2571,9 +2638,14 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00400000;
               break;
             } // case 186
+            case 218: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00800000;
+              break;
+            } // case 218
             case 224: {
               priority_ = input.readEnum();
-              bitField0_ |= 0x00800000;
+              bitField0_ |= 0x01000000;
               break;
             } // case 224
             default: {
@@ -6163,6 +6235,98 @@ private static final long serialVersionUID = 0L;
       return lookedAtBuilder_;
     }
 
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 27 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 27 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 27 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 27 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00800000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who created the review: `key:` and the identifier of an API key.
+     * </pre>
+     *
+     * <code>string created_by = 27 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+
     private int priority_ = 0;
     /**
      * <pre>
@@ -6173,7 +6337,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the priority field is set.
      */
     @java.lang.Override public boolean hasPriority() {
-      return ((bitField0_ & 0x00800000) != 0);
+      return ((bitField0_ & 0x01000000) != 0);
     }
     /**
      * <pre>
@@ -6197,7 +6361,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriorityValue(int value) {
       priority_ = value;
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return this;
     }
@@ -6225,7 +6389,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriority(io.prwarden.v1.Priority.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x01000000;
       priority_ = value.getNumber();
       onChanged();
       return this;
@@ -6239,7 +6403,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearPriority() {
-      bitField0_ = (bitField0_ & ~0x00800000);
+      bitField0_ = (bitField0_ & ~0x01000000);
       priority_ = 0;
       onChanged();
       return this;

@@ -716,6 +716,26 @@ public interface ReviewOrBuilder extends
 
   /**
    * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 27 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Who created the review: `key:` and the identifier of an API key.
+   * </pre>
+   *
+   * <code>string created_by = 27 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
    * Which of the organization's waiting reviews go first, as the request says.
    * </pre>
    *

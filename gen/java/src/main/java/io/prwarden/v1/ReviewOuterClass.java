@@ -153,7 +153,7 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\"\237\n\n\006Rev" +
+      "roto\032\032prwarden/v1/severity.proto\"\276\n\n\006Rev" +
       "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
       "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
       "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
@@ -179,161 +179,163 @@ public final class ReviewOuterClass {
       "ase_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n\rbase_foun" +
       "d_by\030\026 \001(\0162\031.prwarden.v1.Base.FoundByH\006R" +
       "\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027 \001(\0132\025.prw" +
-      "arden.v1.LookedAtR\010lookedAt\022<\n\010priority\030" +
-      "\034 \001(\0162\033.prwarden.v1.Priority.LevelH\007R\010pr" +
-      "iority\210\001\001\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006" +
-      "queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022" +
-      "\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t" +
-      "_head_shaB\013\n\t_base_shaB\017\n\r_rules_digestB" +
-      "\025\n\023_previous_review_idB\013\n\t_base_refB\020\n\016_" +
-      "base_found_byB\013\n\t_priority\"9\n\010Priority\"-" +
-      "\n\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003" +
-      "low\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prw" +
-      "arden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>" +
-      "\n\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity" +
-      ".LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030" +
-      "\003 \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspeci" +
-      "fied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete" +
-      "\020\003B\n\n\010_outcomeB\014\n\n_threshold\"f\n\004Base\"^\n\007" +
-      "FoundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022" +
-      "\r\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defa" +
-      "ult_branch\020\004\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R" +
-      "\005files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines\022" +
-      "\024\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004" +
-      "code\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007messa" +
-      "ge\"\245\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022" +
-      "<\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severity" +
-      ".LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004fil" +
-      "e\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007" +
-      "message\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006co" +
-      "lumn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007sni" +
-      "ppet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022!" +
-      "\n\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005sta" +
-      "te\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R\005" +
-      "state\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022" +
-      "!\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020ut" +
-      "f16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n\t" +
-      "line_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppre" +
-      "ssion\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013s" +
-      "uppression\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003" +
-      "new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_sever" +
-      "ityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_ha" +
-      "sh\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reaso" +
-      "n\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001" +
-      "(\005R\004lineB\010\n\006_until\"\334\003\n\004Skip\022\022\n\004file\030\001 \001(" +
-      "\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule" +
-      "_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030" +
-      ".prwarden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n" +
-      "\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttole" +
-      "rated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(\016" +
-      "2\033.prwarden.v1.Severity.LevelH\004R\010severit" +
-      "y\210\001\001\"\226\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006bina" +
-      "ry\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_too_lon" +
-      "g\020\003\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013" +
-      "undecodable\020\006\022\026\n\022rules_file_invalid\020\007B\007\n" +
-      "\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_b" +
-      "ytesB\013\n\t_severity\"\255\003\n\023CreateReviewReques" +
-      "t\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005" +
-      "R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001" +
-      "\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010bas" +
-      "e_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 " +
-      "\001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prw" +
-      "arden.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n\014" +
-      "require_base\030\010 \001(\010R\013requireBase\022<\n\010prior" +
-      "ity\030\t \001(\0162\033.prwarden.v1.Priority.LevelH\005" +
-      "R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013" +
-      "\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t" +
-      "_priority\"\342\001\n\024CreateReviewResponse\022\033\n\tre" +
-      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
-      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
-      "\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021s" +
-      "canner_available\030\004 \001(\010H\001R\020scannerAvailab" +
-      "le\210\001\001B\t\n\007_statusB\024\n\022_scanner_available\"/" +
-      "\n\020GetReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010r" +
-      "eviewId\"@\n\021GetReviewResponse\022+\n\006review\030\001" +
-      " \001(\0132\023.prwarden.v1.ReviewR\006review\"\203\004\n\023Li" +
-      "stFindingsRequest\022\033\n\treview_id\030\001 \001(\tR\010re" +
-      "viewId\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.ListF" +
-      "indingsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_se" +
-      "verity\030\003 \001(\0162\033.prwarden.v1.Severity.Leve" +
-      "lH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006" +
-      "ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005st" +
-      "ate\030\006 \001(\0162\032.prwarden.v1.Finding.StateH\004R" +
-      "\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize" +
-      "\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001\"" +
-      "@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016" +
-      "\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_m" +
-      "in_severityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_sta" +
-      "teB\014\n\n_page_sizeB\r\n\013_page_token\"p\n\024ListF" +
-      "indingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwa" +
-      "rden.v1.FindingR\010findings\022&\n\017next_page_t" +
-      "oken\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifRe" +
-      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsu" +
-      "ppressed\030\002 \001(\0162\'.prwarden.v1.GetSarifReq" +
-      "uest.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSupp" +
-      "ressed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004" +
-      "omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListReviewsReq" +
-      "uest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_numb" +
-      "er\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162" +
-      "\032.prwarden.v1.Review.StatusH\002R\006status\210\001\001" +
-      "\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npa" +
-      "ge_token\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB" +
-      "\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB\r" +
-      "\n\013_page_token\"r\n\023ListReviewsResponse\0223\n\007" +
-      "reviews\030\001 \003(\0132\031.prwarden.v1.ListedReview" +
-      "R\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnext" +
-      "PageToken\"\312\005\n\014ListedReview\022\033\n\treview_id\030" +
-      "\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prward" +
-      "en.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_n" +
-      "umber\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004rep" +
-      "o\022=\n\014completed_at\030\005 \001(\0132\032.google.protobu" +
-      "f.TimestampR\013completedAt\0226\n\007summary\030\006 \001(" +
-      "\0132\034.prwarden.v1.SeveritySummaryR\007summary" +
-      "\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010" +
-      " \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007" +
-      "baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google." +
-      "protobuf.TimestampR\tcreatedAt\0229\n\nstarted" +
-      "_at\030\013 \001(\0132\032.google.protobuf.TimestampR\ts" +
-      "tartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.Re" +
-      "viewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttru" +
-      "ncated\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.Ve" +
-      "rdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwar" +
-      "den.v1.Priority.LevelH\003R\010priority\210\001\001B\t\n\007" +
-      "_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_pr" +
-      "iority\"2\n\023CancelReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewRespon" +
-      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
-      "\006review\"1\n\022WatchReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewRespon" +
-      "se\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006statu" +
-      "s\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006s" +
-      "tatus\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022" +
-      "$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n" +
-      "\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden." +
-      "v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(" +
-      "\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(\010H" +
-      "\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_fi" +
-      "les_totalB\024\n\022_scanner_available2\230\005\n\rRevi" +
-      "ewService\022\177\n\014CreateReview\022 .prwarden.v1." +
-      "CreateReviewRequest\032!.prwarden.v1.Create" +
-      "ReviewResponse\"*\262\373\030&\n\004NONE\022\036the review s" +
-      "ays who created it\022J\n\tGetReview\022\035.prward" +
-      "en.v1.GetReviewRequest\032\036.prwarden.v1.Get" +
-      "ReviewResponse\022P\n\013ListReviews\022\037.prwarden" +
-      ".v1.ListReviewsRequest\032 .prwarden.v1.Lis" +
-      "tReviewsResponse\022S\n\014ListFindings\022 .prwar" +
-      "den.v1.ListFindingsRequest\032!.prwarden.v1" +
-      ".ListFindingsResponse\022>\n\010GetSarif\022\034.prwa" +
-      "rden.v1.GetSarifRequest\032\024.google.api.Htt" +
-      "pBody\022\177\n\014CancelReview\022 .prwarden.v1.Canc" +
-      "elReviewRequest\032!.prwarden.v1.CancelRevi" +
-      "ewResponse\"*\262\373\030&\n\004NONE\022\036reviews are work" +
-      ", not settings\022R\n\013WatchReview\022\037.prwarden" +
-      ".v1.WatchReviewRequest\032 .prwarden.v1.Wat" +
-      "chReviewResponse0\001BN\n\016io.prwarden.v1P\001Z:" +
-      "github.com/prwarden/prwarden/gen/go/prwa" +
-      "rden/v1;prwardenv1b\006proto3"
+      "arden.v1.LookedAtR\010lookedAt\022\035\n\ncreated_b" +
+      "y\030\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.p" +
+      "rwarden.v1.Priority.LevelH\007R\010priority\210\001\001" +
+      "\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022" +
+      "\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022\n\n\006failed" +
+      "\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_head_sha" +
+      "B\013\n\t_base_shaB\017\n\r_rules_digestB\025\n\023_previ" +
+      "ous_review_idB\013\n\t_base_refB\020\n\016_base_foun" +
+      "d_byB\013\n\t_priority\"9\n\010Priority\"-\n\005Level\022\017" +
+      "\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n" +
+      "\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1." +
+      "Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthresho" +
+      "ld\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\001R" +
+      "\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013no" +
+      "tLookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n" +
+      "\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_ou" +
+      "tcomeB\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017" +
+      "\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\treques" +
+      "ted\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_branc" +
+      "h\020\004\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n" +
+      "\013added_lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030" +
+      "\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 \001(" +
+      "\tR\004code\022\030\n\007message\030\002 \001(\tR\007message\"\245\005\n\007Fi" +
+      "nding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severi" +
+      "ty\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\000R" +
+      "\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line" +
+      "\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031" +
+      "\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(" +
+      "\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013f" +
+      "ingerprint\030\t \001(\tR\013fingerprint\022!\n\010file_ra" +
+      "w\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162" +
+      "\032.prwarden.v1.Finding.StateH\002R\005state\210\001\001\022" +
+      "\035\n\nend_column\030\014 \001(\005R\tendColumn\022!\n\014utf16_" +
+      "column\030\r \001(\005R\013utf16Column\022(\n\020utf16_end_c" +
+      "olumn\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_hash" +
+      "\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001" +
+      "(\0132\030.prwarden.v1.SuppressionR\013suppressio" +
+      "n\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010" +
+      "existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_f" +
+      "ile_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Sup" +
+      "pression\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005unti" +
+      "l\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB" +
+      "\010\n\006_until\"\334\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027" +
+      "\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\t" +
+      "H\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden" +
+      ".v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw" +
+      "\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001" +
+      "(\010R\ttolerated\022<\n\010severity\030\007 \001(\0162\033.prward" +
+      "en.v1.Severity.LevelH\004R\010severity\210\001\001\"\226\001\n\006" +
+      "Reason\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016f" +
+      "ile_too_large\020\002\022\021\n\rline_too_long\020\003\022\020\n\014ru" +
+      "le_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodab" +
+      "le\020\006\022\026\n\022rules_file_invalid\020\007B\007\n\005_lineB\n\n" +
+      "\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_" +
+      "severity\"\255\003\n\023CreateReviewRequest\022\022\n\004repo" +
+      "\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumbe" +
+      "r\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head" +
+      "_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001" +
+      "(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007ba" +
+      "seRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1." +
+      "Severity.LevelH\004R\006failOn\210\001\001\022!\n\014require_b" +
+      "ase\030\010 \001(\010R\013requireBase\022<\n\010priority\030\t \001(\016" +
+      "2\033.prwarden.v1.Priority.LevelH\005R\010priorit" +
+      "y\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_s" +
+      "haB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_priority" +
+      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
+      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
+      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
+      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
+      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
+      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
+      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
+      "warden.v1.ReviewR\006review\"\203\004\n\023ListFinding" +
+      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
+      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
+      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
+      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
+      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
+      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
+      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
+      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\"@\n\004Kind\022\017" +
+      "\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsuppres" +
+      "sed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_min_severi" +
+      "tyB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_pa" +
+      "ge_sizeB\r\n\013_page_token\"p\n\024ListFindingsRe" +
+      "sponse\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1.F" +
+      "indingR\010findings\022&\n\017next_page_token\030\002 \001(" +
+      "\tR\rnextPageToken\"\301\001\n\017GetSarifRequest\022\033\n\t" +
+      "review_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030" +
+      "\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Supp" +
+      "ressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n" +
+      "\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n" +
+      "\013_suppressed\"\215\002\n\022ListReviewsRequest\022\027\n\004r" +
+      "epo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H" +
+      "\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpage_" +
+      "size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030" +
+      "\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_nu" +
+      "mberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_t" +
+      "oken\"r\n\023ListReviewsResponse\0223\n\007reviews\030\001" +
+      " \003(\0132\031.prwarden.v1.ListedReviewR\007reviews" +
+      "\022&\n\017next_page_token\030\002 \001(\tR\rnextPageToken" +
+      "\"\351\005\n\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010re" +
+      "viewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Rev" +
+      "iew.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001" +
+      "(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014comp" +
+      "leted_at\030\005 \001(\0132\032.google.protobuf.Timesta" +
+      "mpR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.prwar" +
+      "den.v1.SeveritySummaryR\007summary\022\030\n\007rules" +
+      "et\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007h" +
+      "eadSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001" +
+      "\001\0229\n\ncreated_at\030\n \001(\0132\032.google.protobuf." +
+      "TimestampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\013" +
+      "2\032.google.protobuf.TimestampR\tstartedAt\022" +
+      ".\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewError" +
+      "R\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022\035\n" +
+      "\ncreated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdict\030" +
+      "\017 \001(\0132\024.prwarden.v1.VerdictR\007verdict\022<\n\010" +
+      "priority\030\020 \001(\0162\033.prwarden.v1.Priority.Le" +
+      "velH\003R\010priority\210\001\001B\t\n\007_statusB\013\n\t_head_s" +
+      "haB\013\n\t_base_shaB\013\n\t_priority\"2\n\023CancelRe" +
+      "viewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
+      "\"C\n\024CancelReviewResponse\022+\n\006review\030\001 \001(\013" +
+      "2\023.prwarden.v1.ReviewR\006review\"1\n\022WatchRe" +
+      "viewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
+      "\"\232\003\n\023WatchReviewResponse\022\033\n\treview_id\030\001 " +
+      "\001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden" +
+      ".v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nfiles_" +
+      "done\030\003 \001(\005R\tfilesDone\022$\n\013files_total\030\004 \001" +
+      "(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034.p" +
+      "rwarden.v1.SeveritySummaryR\007summary\022.\n\005e" +
+      "rror\030\006 \001(\0132\030.prwarden.v1.ReviewErrorR\005er" +
+      "ror\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021sc" +
+      "anner_available\030\010 \001(\010H\002R\020scannerAvailabl" +
+      "e\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022_scan" +
+      "ner_available2\230\005\n\rReviewService\022\177\n\014Creat" +
+      "eReview\022 .prwarden.v1.CreateReviewReques" +
+      "t\032!.prwarden.v1.CreateReviewResponse\"*\262\373" +
+      "\030&\n\004NONE\022\036the review says who created it" +
+      "\022J\n\tGetReview\022\035.prwarden.v1.GetReviewReq" +
+      "uest\032\036.prwarden.v1.GetReviewResponse\022P\n\013" +
+      "ListReviews\022\037.prwarden.v1.ListReviewsReq" +
+      "uest\032 .prwarden.v1.ListReviewsResponse\022S" +
+      "\n\014ListFindings\022 .prwarden.v1.ListFinding" +
+      "sRequest\032!.prwarden.v1.ListFindingsRespo" +
+      "nse\022>\n\010GetSarif\022\034.prwarden.v1.GetSarifRe" +
+      "quest\032\024.google.api.HttpBody\022\177\n\014CancelRev" +
+      "iew\022 .prwarden.v1.CancelReviewRequest\032!." +
+      "prwarden.v1.CancelReviewResponse\"*\262\373\030&\n\004" +
+      "NONE\022\036reviews are work, not settings\022R\n\013" +
+      "WatchReview\022\037.prwarden.v1.WatchReviewReq" +
+      "uest\032 .prwarden.v1.WatchReviewResponse0\001" +
+      "BN\n\016io.prwarden.v1P\001Z:github.com/prwarde" +
+      "n/prwarden/gen/go/prwarden/v1;prwardenv1" +
+      "b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -348,7 +350,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Priority", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "CreatedBy", "Priority", });
     internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_Priority_fieldAccessorTable = new
@@ -456,7 +458,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "Verdict", "Priority", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
       getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
