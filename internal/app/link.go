@@ -48,6 +48,7 @@ func (s *services) linkScanner(
 		return s.linkLocalScanner(c, env, r, t, log)
 	}
 
+	s.limitMemory(memoryLimit(int64(c.MemoryLimit), "/"), func() {}, log)
 	plain, secure := insecure.NewCredentials(), insecure.NewCredentials()
 	if slices.ContainsFunc(c.Scanners, c.TLSTo) {
 		loader, err := loadLink(c.Link, r, log)
@@ -80,7 +81,7 @@ func (s *services) linkScanner(
 func (s *services) linkLocalScanner(
 	c config.Config, env Environment, r *prometheus.Registry, t tracing, log *slog.Logger,
 ) (*scanner.Client, error) {
-	service, _, err := newScannerService(c, env, r, log)
+	service, _, err := s.newScannerService(c, env, r, log)
 	if err != nil {
 		return nil, err
 	}

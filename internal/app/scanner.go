@@ -45,7 +45,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 		}
 	}()
 
-	service, repositories, err := newScannerService(c, env, s.registry, log)
+	service, repositories, err := s.newScannerService(c, env, s.registry, log)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 
 // newScannerService makes the cache of repositories, the engine,
 // and the gRPC service over them, in a server and in a process of its own alike.
-func newScannerService(
+func (s *services) newScannerService(
 	c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger,
 ) (*scanner.Server, *git.Store, error) {
 	token := func(name string) (string, error) {
@@ -110,7 +110,13 @@ func newScannerService(
 		}
 	}
 
-	scans := scan.NewScanner(repositories, scan.Options{Observe: newScannerMetrics(r).observe})
+	memory := memoryLimit(int64(c.MemoryLimit), "/")
+	scans := scan.NewScanner(repositories, scan.Options{
+		Observe: newScannerMetrics(r).observe, Cache: rulesCache(memory),
+	})
+	s.limitMemory(memory, scans.HalveRules, log)
+	gauge(r, "prwarden_scanner_rules_cache_bytes", "Estimate of what compiled rules take that are kept.",
+		func() float64 { return float64(scans.RulesSize()) })
 	service := scanner.NewServer(scans, c.ScanWorkers, log)
 	watchScanner(r, service, repositories, limits.CacheSize)
 	return service, repositories, nil

@@ -284,7 +284,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		return err
 	}
 	scanner := scan.NewScanner(source, scan.Options{Timeout: maxScanTime, Workers: in.Jobs})
-	set, err := scanner.AddRules(rule.Digest(rules), rules)
+	set, err := scanner.AddRules(ctx, "", rule.Digest(rules), rules)
 	if err != nil {
 		return err
 	}

@@ -147,12 +147,14 @@ type Scanning struct {
 	ScannerOpsAddr string   // a scanner's metrics and health; OpsNone for none
 	CacheDir       string   // where repositories are kept between scans
 	CacheSize      Size     // bytes that the cache may take
+	MemoryLimit    Size     // bytes that the process should have at most; 0 for what the system says
 }
 
 // Bounds of the settings.
 const (
 	maxScanWorkers = 1024
 	minCacheSize   = 64 << 20
+	minMemoryLimit = 128 << 20
 )
 
 func defaultScanning() Scanning {
@@ -187,6 +189,10 @@ func (s Scanning) settings() []Setting {
 			Key: "cache_size", Field: func(c *Config) any { return &c.CacheSize },
 			Commands: Serve | Scanner, Value: "SIZE", Default: "10GiB",
 			Usage: "How much that may take, such as 500MiB or 20GiB; what was not used\nfor longest goes first.",
+		}, {
+			Key: "memory_limit", Field: func(c *Config) any { return &c.MemoryLimit },
+			Commands: Serve | Scanner, Value: "SIZE", Default: "90% of the control group's, else 1GiB",
+			Usage: "How much memory the process should take, without that of git. Near it,\ncompiled rules are dropped.",
 		},
 	}
 }
@@ -214,5 +220,8 @@ func (s Scanning) validate(ps *Problems) {
 	}
 	if s.CacheSize < minCacheSize {
 		ps.add("cache_size", "%d bytes are too few; it must be at least 64MiB", s.CacheSize)
+	}
+	if s.MemoryLimit != 0 && s.MemoryLimit < minMemoryLimit {
+		ps.add("memory_limit", "%d bytes are too few; it must be at least 128MiB", s.MemoryLimit)
 	}
 }

@@ -1,7 +1,9 @@
 package match_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,37 +14,94 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 )
 
-func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
-	t.Parallel()
-	c := match.NewCache(10, func(n int) int64 { return int64(n) })
-	load := func(digest string, n int) {
-		got, err := c.Load(digest, func() (int, error) { return n, nil })
+// loader loads numbers, whose size they are, for an owner.
+func loader(t *testing.T, c *match.Cache[int], owner string) func(digest string, n int) {
+	return func(digest string, n int) {
+		t.Helper()
+		got, err := c.Load(t.Context(), owner, digest, func(context.Context) (int, error) { return n, nil })
 		require.NoError(t, err)
 		require.Equal(t, n, got)
 	}
-	load("a", 4)
-	load("b", 4)
-	_, ok := c.Get("a") // now b is the oldest
-	require.True(t, ok)
-	load("c", 4)
-	_, ok = c.Get("b")
-	assert.False(t, ok)
-	_, ok = c.Get("a")
-	assert.True(t, ok)
+}
+
+func has(c *match.Cache[int], owner, digest string) bool {
+	_, ok := c.Get(owner, digest)
+	return ok
+}
+
+func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
+	t.Parallel()
+	c := match.NewCache(40, func(n int) int64 { return int64(n) })
+	load := loader(t, c, "")
+	for _, digest := range []string{"a", "b", "c", "d"} {
+		load(digest, 9)
+	}
+	require.True(t, has(c, "", "a")) // now b is the oldest
+	load("e", 8)
+	assert.False(t, has(c, "", "b"))
+	assert.True(t, has(c, "", "a"))
+	assert.EqualValues(t, 35, c.Used())
 
 	load("huge", 11)
-	_, ok = c.Get("huge")
-	assert.False(t, ok, "what does not fit is not kept")
-	_, ok = c.Get("a")
-	assert.True(t, ok, "and drops nothing")
-	load("whole", 10)
-	_, ok = c.Get("c")
-	assert.False(t, ok)
+	assert.False(t, has(c, "", "huge"), "what is larger than a share is not kept")
+	assert.True(t, has(c, "", "a"), "and drops nothing")
 
 	broken := errors.New("broken")
-	_, err := c.Load("d", func() (int, error) { return 0, broken })
+	_, err := c.Load(t.Context(), "", "f", func(context.Context) (int, error) { return 0, broken })
 	require.ErrorIs(t, err, broken)
-	load("d", 7) // an error is not kept
+	load("f", 5) // an error is not kept
+	c.Halve()
+	assert.EqualValues(t, 14, c.Used())
+	assert.True(t, has(c, "", "f"))
+	assert.False(t, has(c, "", "e"))
+}
+
+func TestCacheHasShares(t *testing.T) {
+	t.Parallel()
+	c := match.NewCache(40, func(n int) int64 { return int64(n) })
+	one, other := loader(t, c, "one"), loader(t, c, "other")
+	other("common", 5)
+	one("common", 5)
+	one("a", 5)
+	one("b", 5)
+	assert.True(t, has(c, "one", "a"), "what is common counts for nobody")
+	one("c", 3)
+	assert.False(t, has(c, "one", "b"), "its own goes first")
+	assert.True(t, has(c, "one", "a"))
+	assert.True(t, has(c, "one", "c"))
+	assert.True(t, has(c, "other", "common"))
+
+	for i := range 100 {
+		one(fmt.Sprint(i), 9)
+	}
+	assert.True(t, has(c, "other", "common"))
+	assert.LessOrEqual(t, c.Used(), int64(15))
+}
+
+// Whose context ends does not spoil it for those who wait for the same.
+func TestCacheOutlivesWhoBuilds(t *testing.T) {
+	t.Parallel()
+	c := match.NewCache(40, func(int) int64 { return 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	began, first := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := c.Load(ctx, "", "a", func(ctx context.Context) (int, error) {
+			close(began)
+			<-ctx.Done()
+
+			return 0, ctx.Err()
+		})
+		first <- err
+	}()
+	<-began
+	second := make(chan int)
+	go func() {
+		v, _ := c.Load(t.Context(), "", "a", func(context.Context) (int, error) { return 7, nil })
+		second <- v
+	}()
+	cancel()
+	require.ErrorIs(t, <-first, context.Canceled)
+	assert.Equal(t, 7, <-second)
 }
 
 func TestCacheBuildsOnce(t *testing.T) {
@@ -55,7 +114,7 @@ func TestCacheBuildsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			v, err := c.Load("a", func() (int, error) {
+			v, err := c.Load(t.Context(), "", "a", func(context.Context) (int, error) {
 				started.Do(func() { close(began) })
 				<-release
 

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -61,7 +62,10 @@ func roomFor(rules int) int64 { return min(8<<20, 256<<10*int64(rules)) + 1<<10*
 
 // Compile prepares rules. It fails when a pattern is not a regular expression;
 // the other demands of CheckPattern and CheckGlob are the caller's to check.
-func Compile(rules []Rule) (*Matcher, error) {
+func Compile(rules []Rule) (*Matcher, error) { return CompileContext(context.Background(), rules) }
+
+// CompileContext is Compile, and fails when ctx ends.
+func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules)),
 	}
@@ -77,6 +81,9 @@ func Compile(rules []Rule) (*Matcher, error) {
 	i := uint32(0)
 
 	for some := range slices.Chunk(rules, maxStudied) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for k, s := range studyAll(some) {
 			if s.err != nil {
 				return nil, fmt.Errorf("rule %d: %w", i, s.err)

@@ -42,7 +42,7 @@ func benchmarkScan(b *testing.B, text string) {
 	}
 
 	s := scan.NewScanner(p, scan.Options{})
-	set, err := s.AddRules(rule.Digest(rules), rules)
+	set, err := s.AddRules(b.Context(), "", rule.Digest(rules), rules)
 	require.NoError(b, err)
 	b.SetBytes(int64(1000 * len(text)))
 	found := 0

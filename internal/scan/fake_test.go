@@ -142,7 +142,7 @@ func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error
 	t.Helper()
 	slices.SortFunc(p.files, func(a, b scan.File) int { return strings.Compare(a.Path, b.Path) })
 	s := scan.NewScanner(p, o.options)
-	set, err := s.AddRules(rule.Digest(rules), rules)
+	set, err := s.AddRules(t.Context(), "", rule.Digest(rules), rules)
 	require.NoError(t, err)
 	if o.limit == 0 {
 		o.limit = 10_000

@@ -23,25 +23,42 @@ type Ruleset struct {
 }
 
 // Size estimates the memory that it holds, in bytes.
-func (r *Ruleset) Size() int64 { return r.matcher.Size() + 1024*int64(len(r.rules)) }
+func (r *Ruleset) Size() int64 {
+	size := r.matcher.Size()
+	for _, x := range r.rules {
+		size += 1024 + int64(len(x.Pattern)+len(x.Message))
+	}
+
+	return size
+}
 
 // Rules returns the rules that were added under digest, when they are still
-// there.
-func (s *Scanner) Rules(digest string) (*Ruleset, bool) { return s.cache.Get(digest) }
+// there. owner is the organization that uses them.
+func (s *Scanner) Rules(owner, digest string) (*Ruleset, bool) { return s.cache.Get(owner, digest) }
+
+// RulesSize estimates how many bytes the rules take that are kept for scans to
+// come.
+func (s *Scanner) RulesSize() int64 { return s.cache.Used() }
+
+// HalveRules drops rules that were not used for longest, to make room.
+func (s *Scanner) HalveRules() { s.cache.Halve() }
 
 // AddRules keeps rules under their digest for scans to come and returns them
 // ready to scan with. Rules are those of a request: the default ruleset, the
 // organization's rules, and the repository's from the API. It fails when digest
-// is not rule.Digest of the rules, and when a pattern is not valid.
-func (s *Scanner) AddRules(digest string, rules []rule.Rule) (*Ruleset, error) {
+// is not rule.Digest of the rules, when a pattern is not valid, and when ctx ends.
+// owner is the organization that uses them.
+func (s *Scanner) AddRules(ctx context.Context, owner, digest string, rules []rule.Rule) (*Ruleset, error) {
 	if actual := rule.Digest(rules); actual != digest {
 		return nil, fmt.Errorf("the rules have digest %s, not %s", actual, digest)
 	}
 
-	return s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, rules) })
+	return s.cache.Load(ctx, owner, digest, func(ctx context.Context) (*Ruleset, error) {
+		return newRuleset(ctx, digest, rules)
+	})
 }
 
-func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
+func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 	r := &Ruleset{digest: digest, rules: slices.Clone(rules)}
 	slices.SortStableFunc(r.rules, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
 
@@ -55,7 +72,7 @@ func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 			compiled[i].Languages = append(compiled[i].Languages, canonical)
 		}
 	}
-	r.matcher, err = match.Compile(compiled)
+	r.matcher, err = match.CompileContext(ctx, compiled)
 
 	return r, err
 }
@@ -111,7 +128,7 @@ type place struct {
 
 // plan puts the rules of a scan together. file is the base's rules file, nil
 // when there is none that is valid.
-func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
+func (s *Scanner) plan(ctx context.Context, r Request, file *rule.File) (*plan, error) {
 	given := file
 	if file == nil {
 		file = &rule.File{}
@@ -139,7 +156,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	p.digest = r.Rules.digest
 	if given != nil || changed {
 		if len(file.Rules) > 0 {
-			own, err := s.AddRules(rule.Digest(file.Rules), file.Rules)
+			own, err := s.AddRules(ctx, r.Organization, rule.Digest(file.Rules), file.Rules)
 			if err != nil {
 				return nil, err
 			}

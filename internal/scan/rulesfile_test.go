@@ -239,7 +239,7 @@ func TestOverridesAreOneScans(t *testing.T) {
 	}
 
 	s := scan.NewScanner(p, scan.Options{})
-	set, err := s.AddRules(rule.Digest([]rule.Rule{one}), []rule.Rule{one})
+	set, err := s.AddRules(t.Context(), "", rule.Digest([]rule.Rule{one}), []rule.Rule{one})
 	require.NoError(t, err)
 	scanned := func() *scan.Result {
 		got, err := s.Scan(t.Context(), scan.Request{Rules: set, MaxFindings: 9}, func(scan.Progress) {})

@@ -151,7 +151,7 @@ func (s *Scanner) ScanFiles(
 		used := time.Duration(0)
 		matchers[i] = func(ctx context.Context, f *File) (result FileResult) {
 			if p == nil {
-				if p, result.err = s.plan(r, r.File); result.err != nil {
+				if p, result.err = s.plan(ctx, r, r.File); result.err != nil {
 					return result
 				}
 			}

@@ -113,7 +113,8 @@ func (f *Failure) Unwrap() error { return f.Err }
 // MaxTime is the wall time of a scan, reading included.
 const MaxTime = 5 * time.Minute
 
-// maxCache is how many bytes of compiled rules a Scanner keeps, as estimated.
+// maxCache is how many bytes of compiled rules a Scanner keeps, as estimated, when
+// nothing else is said.
 const maxCache = 256 << 20
 
 // Request says what to scan, and with which rules.
@@ -166,6 +167,7 @@ type Progress struct{ Done, Total int }
 type Options struct {
 	Timeout time.Duration // wall time of a scan; MaxTime
 	Workers int           // files that one scan matches at the same time; the number of processors
+	Cache   int64         // bytes of compiled rules that are kept, as estimated; 256 MiB
 
 	// Observe hears how each scan ended: OutcomeComplete, OutcomeCanceled or one of
 	// the Code constants. It is called by many goroutines at once; nil for nobody.
@@ -183,8 +185,9 @@ type Scanner struct {
 func NewScanner(source Source, o Options) *Scanner {
 	o.Timeout = cmp.Or(o.Timeout, MaxTime)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Cache = cmp.Or(o.Cache, maxCache)
 
-	return &Scanner{source: source, options: o, cache: match.NewCache(maxCache, (*Ruleset).Size)}
+	return &Scanner{source: source, options: o, cache: match.NewCache(o.Cache, (*Ruleset).Size)}
 }
 
 // Scan scans one pull request. progress is called from time to time, from one
@@ -287,7 +290,7 @@ func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rules
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := s.plan(r, files.base)
+	plan, err := s.plan(ctx, r, files.base)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -264,7 +264,7 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	p := &pull{files: []scan.File{file("a", "x"), file("b", "x"), {Path: "c"}}}
 	s := scan.NewScanner(p, scan.Options{Workers: 1})
-	set, err := s.AddRules(rule.Digest(nil), nil)
+	set, err := s.AddRules(t.Context(), "", rule.Digest(nil), nil)
 	require.NoError(t, err)
 	var told []scan.Progress
 	_, err = s.Scan(t.Context(), scan.Request{Rules: set}, func(p scan.Progress) { told = append(told, p) })
@@ -306,7 +306,7 @@ func TestSpans(t *testing.T) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorded))
 	s := scan.NewScanner(&pull{files: []scan.File{file("secret-name.go", "todo secret-content")}}, scan.Options{})
 	rules := []rule.Rule{regex("x", "todo")}
-	set, err := s.AddRules(rule.Digest(rules), rules)
+	set, err := s.AddRules(t.Context(), "", rule.Digest(rules), rules)
 	require.NoError(t, err)
 	ctx, parent := provider.Tracer("test").Start(t.Context(), "parent")
 	_, err = s.Scan(

@@ -87,7 +87,7 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	if s.draining.Load() {
 		return stoppingStatus()
 	}
-	if request.Rules, err = s.rules(stream, start.GetRulesDigest()); err != nil {
+	if request.Rules, err = s.rules(stream, start.GetOrganization(), start.GetRulesDigest()); err != nil {
 		return err
 	}
 
@@ -114,8 +114,10 @@ func (s *Server) takeSlot(ctx context.Context, wait time.Duration) bool {
 
 // rules accepts a scan and returns the rules with that digest, which it has the
 // client send when they are not there.
-func (s *Server) rules(stream scannerv1.ScannerService_ScanServer, digest string) (*scan.Ruleset, error) {
-	known, ok := s.scanner.Rules(digest)
+func (s *Server) rules(
+	stream scannerv1.ScannerService_ScanServer, organization, digest string,
+) (*scan.Ruleset, error) {
+	known, ok := s.scanner.Rules(organization, digest)
 	accepted := &scannerv1.ScanAccepted{Slots: int32(cap(s.slots)), NeedRules: !ok}
 	err := stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Accepted{Accepted: accepted}})
 	if err != nil || ok {
@@ -143,7 +145,7 @@ func (s *Server) rules(stream scannerv1.ScannerService_ScanServer, digest string
 		last = batch.GetLast()
 	}
 
-	rules, err := s.scanner.AddRules(digest, all)
+	rules, err := s.scanner.AddRules(stream.Context(), organization, digest, all)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}

@@ -54,7 +54,7 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir string, target scan.Target) (*Result,
 	error) {
 	scanner := scan.NewScanner(source, scan.Options{})
-	ruleset, err := scanner.AddRules(rule.Digest(c.rules), c.rules)
+	ruleset, err := scanner.AddRules(ctx, "", rule.Digest(c.rules), c.rules)
 	if err != nil {
 		return nil, err
 	}

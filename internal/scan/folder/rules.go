@@ -171,7 +171,7 @@ type Rules struct {
 // ruleset, see scan.Request.Ruleset.
 func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 	scanner := scan.NewScanner(nil, scan.Options{}) // it opens nothing
-	set, err := scanner.AddRules(rule.Digest(l.Defaults), l.Defaults)
+	set, err := scanner.AddRules(context.Background(), "", rule.Digest(l.Defaults), l.Defaults)
 	if err != nil {
 		return nil, err
 	}
