@@ -147,7 +147,7 @@ func TestParseFileMistakes(t *testing.T) {
 		"override a list":   {"version: 1\noverride: [a/b]", []string{"2: override: must be a mapping of rule ids"}},
 		"override of no id": {"version: 1\noverride:\n  A: {}", []string{"3: override: an id must not have 'A' there"}},
 		"a rule of meta": {
-			"version: 1\nrules: [{id: meta/a}]", []string{`2: rules[0].id: must not have the category "meta"`},
+			"version: 1\nrules: [{id: meta/a, type: regex, pattern: x, message: m, severity: low}]", []string{`2: rules[0].id: must not have the category "meta"`},
 		},
 		"override twice":   {"version: 1\noverride: {a: {}, custom/a: {}}", []string{"2: override: this id is there twice"}},
 		"override by word": {"version: 1\noverride: {a/b: low}", []string{"2: override.a/b: " + mapping}},
