@@ -22,6 +22,7 @@ import (
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
@@ -44,6 +45,7 @@ type Server struct {
 
 	store         *store.Store
 	organizations *organization.Directory
+	policies      *policy.Service
 	keys          *auth.Keys
 	dispatcher    *review.Dispatcher
 	listener      *store.Listener
@@ -153,8 +155,9 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	})
 
 	scans := tracedScanner{client, s.tracing.tracer}
+	s.policies = policy.NewService(s.store, builtin)
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Policies: s.policies, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
 	s.retention = review.NewRetention(s.store, review.Keep{
 		Reviews: time.Duration(c.KeepReviews), Events: time.Duration(c.KeepAudit),
@@ -167,7 +170,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 			func() float64 { return number(s.listener.Listening()) })
 	}
-	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, nil, s.organizations))
+	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, s.policies, s.organizations))
 }
 
 // assembleFace makes what callers talk to.
@@ -186,6 +189,7 @@ func (s *Server) assembleFace(
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules, trials))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
+			prwardenv1.RegisterPolicyServiceServer(r, api.NewPolicies(s.policies))
 			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
 			prwardenv1.RegisterAuditServiceServer(r, api.NewAudit(audit.NewService(s.store)))
 			healthpb.RegisterHealthServer(r, s.ready.health)

@@ -65,6 +65,7 @@ const (
 	KeyRevoke          Action = "key.revoke"
 	RuleCreate         Action = "rule.create"
 	RuleUpdate         Action = "rule.update"
+	PolicyUpdate       Action = "policy.update"
 	RuleDelete         Action = "rule.delete"
 	OrganizationCreate Action = "organization.create"
 	OrganizationUpdate Action = "organization.update"

@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -40,6 +41,8 @@ func TestRemoveOrganization(t *testing.T) {
 			_, err := s.CreateRule(ctx, org, rule.Rule{
 				ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
 			}, 10)
+			require.NoError(t, err)
+			_, err = s.SetPolicy(ctx, org, policy.Policy{FailOn: "low"}, "")
 			require.NoError(t, err)
 			_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org}, auth.Quota)
 			require.NoError(t, err)
@@ -88,7 +91,7 @@ func TestRemoveOrganization(t *testing.T) {
 		assertCounts(t, s)
 		require.NoError(t, s.read(ctx, "look", allOrganizations, func(t2 *tx) error {
 			for _, table := range []string{
-				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys", "audit_events", "finding_days",
+				"reviews", "rules", "rules_files", "policies", "scan_durations", "idempotency_keys", "api_keys", "audit_events", "finding_days",
 			} {
 				var n int
 				require.NoError(t, t2.get(ctx, &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", "removed"))

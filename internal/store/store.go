@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
@@ -45,6 +46,7 @@ var (
 	_ organization.Store = (*Store)(nil)
 	_ audit.Store        = (*Store)(nil)
 	_ stats.Store        = (*Store)(nil)
+	_ policy.Store       = (*Store)(nil)
 )
 
 // Options say which database to open and how.

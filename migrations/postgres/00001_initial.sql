@@ -235,6 +235,14 @@ CREATE TABLE rules_files (
     PRIMARY KEY (organization, repo)
 );
 
+-- Policies of organizations that have set one.
+CREATE TABLE policies (
+    organization TEXT    COLLATE "C" NOT NULL PRIMARY KEY REFERENCES organizations (name),
+    document     TEXT    NOT NULL, -- JSON
+    updated_at   BIGINT  NOT NULL,
+    updated_by   TEXT    NOT NULL
+);
+
 -- API keys, without their tokens.
 CREATE TABLE api_keys (
     id           TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
@@ -305,6 +313,8 @@ ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules            FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      FORCE ROW LEVEL SECURITY;
+ALTER TABLE policies         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE policies         FORCE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         FORCE ROW LEVEL SECURITY;
 ALTER TABLE audit_events     ENABLE ROW LEVEL SECURITY;
@@ -335,6 +345,8 @@ CREATE POLICY own ON idempotency_keys USING
 CREATE POLICY own ON rules USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules_files USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON policies USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON api_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));

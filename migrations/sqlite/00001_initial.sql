@@ -216,6 +216,14 @@ CREATE TABLE rules_files (
     PRIMARY KEY (organization, repo)
 ) STRICT, WITHOUT ROWID;
 
+-- Policies of organizations that have set one.
+CREATE TABLE policies (
+    organization TEXT    NOT NULL PRIMARY KEY REFERENCES organizations (name),
+    document     TEXT    NOT NULL, -- JSON
+    updated_at   INTEGER NOT NULL,
+    updated_by   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- API keys, without their tokens.
 CREATE TABLE api_keys (
     id           TEXT    NOT NULL PRIMARY KEY,

@@ -33,6 +33,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/steady"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
@@ -53,6 +54,7 @@ type Bundle struct {
 	Rules    *Rules
 	Keys     *auth.Keys
 	Stats    *Stats
+	Policies *Policies
 	Handlers *api.Reviews
 	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
@@ -80,7 +82,7 @@ func Start(t testing.TB, o Options) *Bundle {
 		o.Observe = func(rest.Answered) {}
 	}
 
-	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Logs: &Logs{}, Clock: time.Now()}
+	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Logs: &Logs{}, Clock: time.Now()}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
@@ -189,6 +191,7 @@ func (b *Bundle) register(r grpc.ServiceRegistrar) {
 	prwardenv1.RegisterReviewServiceServer(r, b.Handlers)
 	prwardenv1.RegisterRuleServiceServer(r, api.NewRules(b.Rules, b.Rules))
 	prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(b.Keys))
+	prwardenv1.RegisterPolicyServiceServer(r, api.NewPolicies(policy.NewService(b.Policies, nil)))
 	prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })))
 	healthpb.RegisterHealthServer(r, health.NewServer())
 	if s, ok := r.(reflection.GRPCServer); ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/api"
@@ -178,6 +179,28 @@ func (s *keyStore) RevokeKey(_ context.Context, org, id string, _ bool) ([]strin
 // Try implements api.Trials.
 func (f *Rules) Try(_ context.Context, _ string, in review.TrialInput) (review.Trial, error) {
 	return f.TryFunc(in)
+}
+
+// Policies is a policy.Store for one organization.
+type Policies struct{ stored policy.Stored }
+
+// ReadPolicy implements policy.Store.
+func (f *Policies) ReadPolicy(context.Context, string) (policy.Stored, error) {
+	if f.stored.UpdatedAt.IsZero() {
+		return policy.Stored{Policy: policy.Default()}, nil
+	}
+
+	return f.stored, nil
+}
+
+// SetPolicy implements policy.Store.
+func (f *Policies) SetPolicy(ctx context.Context, org string, p policy.Policy, etag string) (policy.Stored, error) {
+	if was, _ := f.ReadPolicy(ctx, org); etag != "" && etag != was.ETag() {
+		return policy.Stored{}, policy.EtagMismatch()
+	}
+	f.stored = policy.Stored{Policy: p, UpdatedAt: Epoch, UpdatedBy: "key:key_a"}
+
+	return f.stored, nil
 }
 
 // Stats is a stats.Store with given numbers.

@@ -1,5 +1,5 @@
 // Package storetest is the conformance suite of stores: every sentence of
-// review.Store, rule.Store, auth.KeyStore and stats.Store as a test, whichever
+// review.Store, rule.Store, auth.KeyStore, stats.Store and policy.Store as a test, whichever
 // database is behind them.
 package storetest
 
@@ -17,6 +17,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
@@ -31,6 +32,7 @@ type Store interface {
 	audit.Store
 	review.RetentionStore
 	stats.Store
+	policy.Store
 }
 
 // Harness is an empty store to be tested.
@@ -156,8 +158,12 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Stats/what changes is counted":       countedFindings,
 		"Stats/numbers are listed and summed": listedNumbers,
 
-		"Reopen/everything is still there": everythingStays,
-		"Reopen/a closed store is away":    closedStore,
+		"Policies/one is set, read and replaced": storedPolicy,
+		"Policies/organizations are apart":       policiesApart,
+		"Policies/another etag changes nothing":  policyEtag,
+		"Finish/a stricter threshold is kept":    keptThreshold,
+		"Reopen/everything is still there":       everythingStays,
+		"Reopen/a closed store is away":          closedStore,
 	}
 }
 

@@ -274,6 +274,7 @@ func readRoutes() ([]*route, error) {
 		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
 		prwardenv1.File_prwarden_v1_key_proto, prwardenv1.File_prwarden_v1_stats_proto,
 		prwardenv1.File_prwarden_v1_audit_proto,
+		prwardenv1.File_prwarden_v1_policy_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
@@ -310,12 +311,14 @@ func readRoute(md protoreflect.MethodDescriptor) (*route, error) {
 		rt.verb, rt.pattern = http.MethodGet, p.Get
 	case *annotations.HttpRule_Post:
 		rt.verb, rt.pattern = http.MethodPost, p.Post
+	case *annotations.HttpRule_Put:
+		rt.verb, rt.pattern = http.MethodPut, p.Put
 	case *annotations.HttpRule_Patch:
 		rt.verb, rt.pattern = http.MethodPatch, p.Patch
 	case *annotations.HttpRule_Delete:
 		rt.verb, rt.pattern = http.MethodDelete, p.Delete
 	default:
-		return nil, fmt.Errorf("no GET, POST, PATCH or DELETE binding in %v", rule)
+		return nil, fmt.Errorf("no GET, POST, PUT, PATCH or DELETE binding in %v", rule)
 	}
 
 	path := segment.ReplaceAllString(regexp.QuoteMeta(rt.pattern), `(?P<$1>[^/:]+)`)

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/prwarden/prwarden/internal/audit"
+	"github.com/prwarden/prwarden/internal/policy"
+)
+
+// policyRow is the policy of an organization as it is stored.
+type policyRow struct {
+	Document  string    `db:"document"`
+	UpdatedAt timestamp `db:"updated_at"`
+	UpdatedBy string    `db:"updated_by"`
+}
+
+func (r policyRow) stored() (policy.Stored, error) {
+	p, err := policy.FromJSON([]byte(r.Document))
+
+	return policy.Stored{Policy: p, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy}, err
+}
+
+// ReadPolicy implements policy.Store.
+func (s *Store) ReadPolicy(ctx context.Context, org string) (out policy.Stored, err error) {
+	err = s.read(ctx, "read a policy", of(org), func(t *tx) (err error) {
+		out, err = t.policy(ctx, org, "")
+
+		return err
+	})
+
+	return out, err
+}
+
+// policy reads the policy of an organization, for a change with a lock.
+func (t *tx) policy(ctx context.Context, org, lock string) (policy.Stored, error) {
+	var row policyRow
+	err := t.get(ctx, &row, `SELECT document, updated_at, updated_by FROM policies WHERE organization = ?`+lock, org)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return policy.Stored{Policy: policy.Default()}, nil
+	case err != nil:
+		return policy.Stored{}, err
+	}
+
+	return row.stored()
+}
+
+// SetPolicy implements policy.Store.
+func (s *Store) SetPolicy(ctx context.Context, org string, p policy.Policy, etag string) (out policy.Stored, err error) {
+	err = s.write(ctx, "set a policy", of(org), func(t *tx) error {
+		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
+			org); err != nil {
+			return err
+		}
+		before, err := t.policy(ctx, org, t.lock("policies"))
+		switch {
+		case err != nil:
+			return err
+		case etag != "" && etag != before.ETag():
+			return policy.EtagMismatch()
+		case before.Equal(p):
+			out = before
+			return nil
+		}
+
+		out = policy.Stored{Policy: p, UpdatedAt: at(t.now).Time, UpdatedBy: audit.FromContext(ctx).String()}
+		if err := t.replacePolicy(ctx, org, out, before.UpdatedAt.IsZero()); err != nil {
+			return err
+		}
+
+		return t.audit(ctx, org, audit.Change{
+			Action: audit.PolicyUpdate, Target: "policy", Fields: audit.Diff(before.Policy, p),
+		})
+	})
+
+	return out, err
+}
+
+// replacePolicy stores a policy. The first one of an organization fails when another
+// was first meanwhile: there was no row to lock.
+func (t *tx) replacePolicy(ctx context.Context, org string, p policy.Stored, isFirst bool) error {
+	if !isFirst {
+		_, err := t.exec(ctx, `UPDATE policies SET document = ?, updated_at = ?, updated_by = ? WHERE organization = ?`,
+			string(p.JSON()), at(p.UpdatedAt), p.UpdatedBy, org)
+
+		return err
+	}
+
+	_, err := t.exec(ctx, `INSERT INTO policies (organization, document, updated_at, updated_by) VALUES (?, ?, ?, ?)`,
+		org, string(p.JSON()), at(p.UpdatedAt), p.UpdatedBy)
+	if t.dialect.classify(err) == duplicate {
+		return policy.EtagMismatch()
+	}
+
+	return err
+}
