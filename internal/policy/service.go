@@ -43,7 +43,9 @@ func (s *Service) Policy(ctx context.Context, org string) (Policy, error) {
 }
 
 // Get returns the policy of an organization.
-func (s *Service) Get(ctx context.Context, org string) (Stored, error) { return s.store.ReadPolicy(ctx, org) }
+func (s *Service) Get(ctx context.Context, org string) (Stored, error) {
+	return s.store.ReadPolicy(ctx, org)
+}
 
 // Set validates and stores a policy; "" is any etag. The errors are those of
 // PolicyService.SetPolicy in the API.

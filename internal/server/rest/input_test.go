@@ -44,6 +44,8 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"DELETE /v1/rules/{id=**}":             204,
 		"POST /v1/keys":                        201,
 		"GET /v1/keys":                         200,
+		"GET /v1/policy":                       200,
+		"PUT /v1/policy":                       200,
 		"DELETE /v1/keys/{key_id}":             204,
 	}, got)
 }

@@ -56,7 +56,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 	assert.Equal(t, map[string]auth.Scope{
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
-		"ListReviews":   auth.ReviewsRead,
+		"ListReviews": auth.ReviewsRead,
+		"GetPolicy":   auth.PolicyRead, "SetPolicy": auth.PolicyWrite,
 		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,

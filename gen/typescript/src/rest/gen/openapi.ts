@@ -70,6 +70,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get policy
+         * @description Reads the policy. An organization that has set none has the default policy. Scope: policy:read.
+         */
+        get: operations["getPolicy"];
+        /**
+         * Set policy
+         * @description Sets the whole policy: what the request leaves out is as in the default policy. It applies to reviews that are claimed after the answer. Scope: policy:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; ABORTED (ETAG_MISMATCH) when the policy was changed since the etag of the request, or meanwhile.
+         */
+        put: operations["setPolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -750,6 +776,129 @@ export interface components {
             microseconds_per_mib: number;
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
+        };
+        /** @description Policy is what an organization decides over its repositories. */
+        Policy: {
+            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
+            disable: string[];
+            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
+            etag: string;
+            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
+            fail_on?: components["schemas"]["SeverityLevel"];
+            /** @description The rules that no repository can switch off; none when not given. */
+            locked?: components["schemas"]["PolicyLocked"];
+            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
+            override: components["schemas"]["PolicyOverrideEntry"];
+            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
+            skips?: components["schemas"]["PolicySkips"];
+            /** @description Which findings one person may set aside. */
+            suppression?: components["schemas"]["PolicySuppression"];
+            /**
+             * Format: date-time
+             * @description When the policy was set; absent while it is the default one.
+             */
+            readonly updated_at?: string;
+            /** @description Who set it, such as `key:key_01k9w3t5zq8h4m2x`; absent while it is the default one. */
+            readonly updated_by?: string;
+        };
+        /** @description Policy is what an organization decides over its repositories. */
+        PolicyInput: {
+            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
+            disable?: string[];
+            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
+            etag?: string;
+            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
+            fail_on?: components["schemas"]["SeverityLevel"];
+            /** @description The rules that no repository can switch off; none when not given. */
+            locked?: components["schemas"]["PolicyLockedInput"];
+            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
+            override?: components["schemas"]["PolicyOverrideEntryInput"];
+            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
+            skips?: components["schemas"]["PolicySkipsInput"];
+            /** @description Which findings one person may set aside. */
+            suppression?: components["schemas"]["PolicySuppressionInput"];
+        };
+        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
+        PolicyLocked: {
+            /** @description Ids of rules, and `category/*` for all of a category. */
+            rules: string[];
+            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
+            rulesets: ("default" | "custom")[];
+        };
+        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
+        PolicyLockedInput: {
+            /** @description Ids of rules, and `category/*` for all of a category. */
+            rules?: string[];
+            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
+            rulesets?: ("default" | "custom")[];
+        };
+        /** @description Override changes a default rule in all repositories. */
+        PolicyOverride: {
+            /** @description Globs of files that the rule does not look at, beside its own. */
+            exclude: string[];
+            /** @description The severity instead of the rule's own. */
+            severity?: components["schemas"]["SeverityLevel"];
+        };
+        PolicyOverrideEntry: {
+            key: string;
+            value?: components["schemas"]["PolicyOverride"];
+        };
+        PolicyOverrideEntryInput: {
+            key?: string;
+            value?: components["schemas"]["PolicyOverrideInput"];
+        };
+        /** @description Override changes a default rule in all repositories. */
+        PolicyOverrideInput: {
+            /** @description Globs of files that the rule does not look at, beside its own. */
+            exclude?: string[];
+            /** @description The severity instead of the rule's own. */
+            severity?: components["schemas"]["SeverityLevel"];
+        };
+        /** @description Skips says what need not have been looked at. */
+        PolicySkips: {
+            /** @description Reasons for which a change passes although something was not looked at. */
+            tolerated: components["schemas"]["SkipReason"][];
+        };
+        /** @description Skips says what need not have been looked at. */
+        PolicySkipsInput: {
+            /** @description Reasons for which a change passes although something was not looked at. */
+            tolerated?: components["schemas"]["SkipReason"][];
+        };
+        /** @description Suppression says which findings one person may set aside, and how. */
+        PolicySuppression: {
+            /** @description Whether any may be; true when not given. */
+            allowed?: boolean;
+            /**
+             * Format: int32
+             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
+             */
+            max_days?: number;
+            /** @description Whether an end must be given; true when not given. */
+            require_end?: boolean;
+            /** @description Whether a reason must be given; true when not given. */
+            require_reason?: boolean;
+            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
+            secrets?: boolean;
+            /** @description The most severe finding that may be; `high` when not given. */
+            up_to?: components["schemas"]["SeverityLevel"];
+        };
+        /** @description Suppression says which findings one person may set aside, and how. */
+        PolicySuppressionInput: {
+            /** @description Whether any may be; true when not given. */
+            allowed?: boolean;
+            /**
+             * Format: int32
+             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
+             */
+            max_days?: number;
+            /** @description Whether an end must be given; true when not given. */
+            require_end?: boolean;
+            /** @description Whether a reason must be given; true when not given. */
+            require_reason?: boolean;
+            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
+            secrets?: boolean;
+            /** @description The most severe finding that may be; `high` when not given. */
+            up_to?: components["schemas"]["SeverityLevel"];
         };
         /**
          * @description Level says which of an organization's waiting reviews go first.
@@ -1905,6 +2054,188 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["KeyNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "disable": [
+                     *         "hygiene/todo"
+                     *       ],
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "fail_on": "high",
+                     *       "locked": {
+                     *         "rules": [
+                     *           "secrets/*"
+                     *         ],
+                     *         "rulesets": []
+                     *       },
+                     *       "override": {
+                     *         "security/weak-hash": {
+                     *           "exclude": [
+                     *             "legacy/**"
+                     *           ],
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "skips": {
+                     *         "tolerated": [
+                     *           "binary",
+                     *           "submodule"
+                     *         ]
+                     *       },
+                     *       "suppression": {
+                     *         "allowed": true,
+                     *         "max_days": 366,
+                     *         "require_end": true,
+                     *         "require_reason": true,
+                     *         "secrets": false,
+                     *         "up_to": "high"
+                     *       },
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "disable": [
+                 *         "hygiene/todo"
+                 *       ],
+                 *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                 *       "fail_on": "high",
+                 *       "locked": {
+                 *         "rules": [
+                 *           "secrets/*"
+                 *         ],
+                 *         "rulesets": []
+                 *       },
+                 *       "override": {
+                 *         "security/weak-hash": {
+                 *           "exclude": [
+                 *             "legacy/**"
+                 *           ],
+                 *           "severity": "low"
+                 *         }
+                 *       },
+                 *       "skips": {
+                 *         "tolerated": [
+                 *           "binary",
+                 *           "submodule"
+                 *         ]
+                 *       },
+                 *       "suppression": {
+                 *         "allowed": true,
+                 *         "max_days": 366,
+                 *         "require_end": true,
+                 *         "require_reason": true,
+                 *         "secrets": false,
+                 *         "up_to": "high"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PolicyInput"];
+            };
+        };
+        responses: {
+            /** @description The policy as it is stored. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "disable": [
+                     *         "hygiene/todo"
+                     *       ],
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "fail_on": "high",
+                     *       "locked": {
+                     *         "rules": [
+                     *           "secrets/*"
+                     *         ],
+                     *         "rulesets": []
+                     *       },
+                     *       "override": {
+                     *         "security/weak-hash": {
+                     *           "exclude": [
+                     *             "legacy/**"
+                     *           ],
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "skips": {
+                     *         "tolerated": [
+                     *           "binary",
+                     *           "submodule"
+                     *         ]
+                     *       },
+                     *       "suppression": {
+                     *         "allowed": true,
+                     *         "max_days": 366,
+                     *         "require_end": true,
+                     *         "require_reason": true,
+                     *         "secrets": false,
+                     *         "up_to": "high"
+                     *       },
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["EtagMismatch"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
