@@ -38,26 +38,22 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 		return counts[k]
 	}
 
-	reported, suppressed := map[string]bool{}, map[string]bool{}
-	for _, f := range previous.Findings {
-		reported[f.Fingerprint] = true
-	}
+	suppressed := make(map[string]bool, len(previous.Suppressed))
 	for _, f := range previous.Suppressed {
 		suppressed[f.Fingerprint] = true
 	}
-
-	for _, f := range current.Findings {
-		if !reported[f.Fingerprint] && !suppressed[f.Fingerprint] {
+	for i, f := range current.Findings {
+		if c.Reported[i] == finding.StateNew && !suppressed[f.Fingerprint] {
 			of(f).Found++
 		}
 	}
-	for _, f := range current.Suppressed {
+	for i, f := range current.Suppressed {
 		if suppressed[f.Fingerprint] {
 			continue
 		}
 		n := of(f)
 		n.Suppressed++
-		if !reported[f.Fingerprint] {
+		if c.Suppressed[i] == finding.StateNew {
 			n.Found++
 		}
 	}
