@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/config"
 )
 
 func newScan(st cli.Streams) *cobra.Command {
 	var in cli.ScanInput
 	cmd := &cobra.Command{
 		Use:   "scan [PATH]",
-		Short: "Scan changes or files on this machine, without a server",
+		Short: "Scan changes or files on this machine",
 		Long: `Scan what is changed in a git repository, as a review scans what a pull request
 changes: by default the files of the work tree against the last commit, new ones
 that are not ignored included. --staged is for what is going to be committed,
@@ -18,7 +21,10 @@ that are not ignored included. --staged is for what is going to be committed,
 needs no git. The repository is only read.
 
 Beside the default ruleset the repository's .prwarden/rules.yml applies; with
---all the one in PATH, and no other.
+--all the one in PATH, and no other. No server is needed. Where one is named
+(PRWARDEN_SERVER or --server) and there is an API key with the scope rules:read
+(PRWARDEN_API_KEY or --key-file), the rules of your organization apply too. They
+are kept for when the server can't be reached; a note then says how old they are.
 
 Exit status: 0 when no finding reaches --fail-on, 1 when one does or something that
 counts was not looked at, 2 when the command line or a rules file is wrong, 3 when
@@ -33,12 +39,6 @@ something could not be read or the scan did not go through.`,
   # Every file of a folder, with your own rules only, an object of JSON a line
   prwarden scan --all src --no-default-rules --rules rules.yml --output jsonl`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				in.Path = args[0]
-			}
-			return cli.Scan(cmd.Context(), st, in)
-		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Staged, "staged", false, "Scan what is going to be committed: the index, as it is.")
@@ -52,5 +52,18 @@ something could not be read or the scan did not go through.`,
 	bindOutput(cmd, &in.Output,
 		" With --all also "+cli.FormatLines+", alone: an object of JSON for each finding, as they are found.")
 	flags.IntVar(&in.Jobs, "jobs", 0, "Match `N` files at the same time; 0 is for the number of processors.")
-	return cmd
+	flags.StringVar(&in.Server.Repo, "repo", "",
+		"With a server: this repository is `OWNER/REPO` there; rules that it has over the API apply too.")
+	flags.BoolVar(&in.Server.Offline, "offline", false,
+		"With a server: apply the rules that were fetched before, without asking for new ones.")
+	flags.BoolVar(&in.Server.Leave, "no-server", false, "Leave out the organization's rules.")
+	return configured(config.Review, st, func(ctx context.Context, c config.Config, args []string) error {
+		if len(args) > 0 {
+			in.Path = args[0]
+		}
+		in.Server.Client = c.Client
+		in.Server.Known = flags.Changed("server") || c.Server != config.Default().Server ||
+			st.Lookup(config.EnvPrefix+"SERVER") != ""
+		return cli.Scan(ctx, st, in)
+	}, cmd)
 }

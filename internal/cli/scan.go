@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type ScanInput struct {
 	RulesFile  string // "" for the one that belongs to what is scanned
 	NoDefaults bool   // without the default ruleset
 	Ruleset    string // RulesetDefault or RulesetRepository
+	Server     ServerRules
 	Output     Output
 	Jobs       int // files at the same time; 0 for the number of processors
 }
@@ -186,6 +188,11 @@ func (in ScanInput) place() string {
 // loadRules puts the rules together and says which are not the usual ones.
 func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sources) (*folder.Loaded, error) {
 	from.File, from.NoDefaults = in.RulesFile, in.NoDefaults
+	own, err := in.Server.load(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	from.Organization = own
 	loaded, err := folder.Load(ctx, from)
 	var mistakes *folder.RulesError
 	switch {
@@ -300,7 +307,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	switch {
 	case err != nil:
 		return in.changesError(ctx, local, err)
-	case in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid:
+	case len(rules) == 0 && len(result.RulesFile) == 0 && result.RulesFileValid:
 		return errNoRules()
 	case result.FilesTotal == 0 && in.Base == "" && !in.Staged:
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
@@ -334,10 +341,12 @@ func (in ScanInput) rulesOfChanges(
 	ctx context.Context, st Streams, given *folder.Sources,
 ) (rules []rule.Rule, file *rule.File, err error) {
 	if given == nil && in.RulesFile == "" {
-		if !in.NoDefaults {
-			rules, err = defaults.Load()
+		own, err := in.Server.load(ctx, st)
+		if err != nil || in.NoDefaults {
+			return own, nil, err
 		}
-		return rules, nil, err
+		rules, err = defaults.Load()
+		return slices.Concat(rules, own), nil, err
 	}
 
 	if given == nil {
@@ -347,7 +356,7 @@ func (in ScanInput) rulesOfChanges(
 	if err != nil {
 		return nil, nil, err
 	}
-	return loaded.Defaults, loaded.File, nil
+	return slices.Concat(loaded.Defaults, loaded.Organization), loaded.File, nil
 }
 
 // changesError says what an error means for the person who runs the command.

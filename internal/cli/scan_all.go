@@ -61,7 +61,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	err = out.show(report.Report{
 		Review: localReview(found, out.failOn),
 		Of:     looked(sum.Scanned, "file", began),
-		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.File.Rules)),
+		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.Organization, loaded.File.Rules)),
 	})
 
 	return unread(sum.Skipped[folder.Unreadable], err)

@@ -81,3 +81,22 @@ func (c *Client) TryRules(ctx context.Context, in Trial) (out Tried, raw []byte,
 	raw, err = c.call(ctx, r, &out)
 	return out, raw, err
 }
+
+// Rule is a rule of a ruleset.
+type Rule struct {
+	rule.Document
+	CreatedAt time.Time `json:"created_at"` // zero for rules that don't come from the API
+}
+
+// Rules reads the rules of a ruleset.
+func (c *Client) Rules(ctx context.Context, ruleset string) ([]Rule, error) {
+	var answer struct {
+		Rules []Rule `json:"rules"`
+	}
+	path := "/v1/rulesets/" + url.PathEscape(ruleset) + "/rules"
+	_, err := c.call(ctx, request{method: http.MethodGet, path: path}, &answer)
+	if err == nil && answer.Rules == nil {
+		err = c.strange("its answer has no rules")
+	}
+	return answer.Rules, err
+}

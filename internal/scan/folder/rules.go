@@ -24,6 +24,8 @@ type Sources struct {
 	NoDefaults bool   // without the default ruleset
 
 	Given *Given // stands for the rules file in Root
+
+	Organization []rule.Rule // rules that a server has; valid
 }
 
 // Given is a rules file that is somewhere else than on the disk.
@@ -37,8 +39,11 @@ type Loaded struct {
 	// Defaults is the default ruleset; empty without it.
 	Defaults []rule.Rule
 
+	// Organization is the rules that a server has.
+	Organization []rule.Rule
+
 	// File is the rules file; without one it is empty. Its ids are not those of
-	// Defaults.
+	// Defaults and Organization.
 	File *rule.File
 
 	// Path is of the rules file that is applied; "" when there is none.
@@ -65,27 +70,26 @@ var ErrNoRules = errors.New("there are no rules to apply")
 // Load reads rules. A rules file with mistakes is a *RulesError. It fails with
 // ErrNoRules when there is no rule, and with ctx's error.
 func Load(ctx context.Context, s Sources) (*Loaded, error) {
-	l := &Loaded{}
+	l := &Loaded{Organization: s.Organization}
 	if err := l.read(ctx, s); err != nil {
 		return nil, err
 	}
 	switch {
-	case s.NoDefaults && len(l.File.Rules) == 0:
+	case s.NoDefaults && len(l.File.Rules)+len(l.Organization) == 0:
 		return nil, ErrNoRules
-	case s.NoDefaults:
-		return l, nil
+	case !s.NoDefaults:
+		rules, err := defaults.Load()
+		if err != nil {
+			return nil, err
+		}
+		l.Defaults = rules
 	}
 
-	rules, err := defaults.Load()
-	if err != nil {
-		return nil, err
+	known := map[string]rule.Origin{}
+	for _, r := range slices.Concat(l.Defaults, l.Organization) { // others go before default rules
+		known[r.FullID()] = r.Origin
 	}
-	l.Defaults = rules
-	known := map[string]bool{}
-	for _, r := range rules {
-		known[r.FullID()] = true
-	}
-	err = l.File.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
+	err := l.File.CheckClashes(func(id string) (rule.Origin, bool) { origin, ok := known[id]; return origin, ok })
 
 	return l, broken(l.Path, err)
 }
@@ -171,7 +175,8 @@ type Rules struct {
 // ruleset, see scan.Request.Ruleset.
 func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 	scanner := scan.NewScanner(nil, scan.Options{}) // it opens nothing
-	set, err := scanner.AddRules(context.Background(), "", rule.Digest(l.Defaults), l.Defaults)
+	rules := slices.Concat(l.Defaults, l.Organization)
+	set, err := scanner.AddRules(context.Background(), "", rule.Digest(rules), rules)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +186,7 @@ func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 	})
 	return &Rules{
 		scanner: scanner,
-		// An organization's rules are not known here.
+		// Not all rules of an organization are known here.
 		request: scan.Request{Ruleset: ruleset, Rules: set, File: l.File, OtherRules: true},
 		exclude: match.NewGlobs(l.File.Exclude),
 		pruned:  match.NewGlobs(whole),

@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// ServerRules says where the organization's rules for a local scan come from.
+type ServerRules struct {
+	Client  config.Client
+	Known   bool   // a server was named; without a key its rules are not asked for
+	Leave   bool   // without the organization's rules
+	Offline bool   // those that were fetched before, without asking the server
+	Repo    string // `owner/name`, whose rules from the API apply, too; "" for none
+	Cache   string // a folder for what was fetched; "" for one of the user
+}
+
+const (
+	// fetchTime is for how long a server is asked, and cachedFetchTime when there
+	// is something to go on with: a commit waits for it.
+	fetchTime       = 30 * time.Second
+	cachedFetchTime = 5 * time.Second
+
+	// maxCachedRules bounds a file of fetched rules: an organization may have
+	// 5,000, and a repository as many.
+	maxCachedRules = 64 << 20
+)
+
+// fetched is rules as they are kept on the disk. The key is not among it.
+type fetched struct {
+	Server    string        `json:"server"`
+	FetchedAt time.Time     `json:"fetched_at"`
+	Digest    string        `json:"digest"` // of the rules, as a scan has it
+	Rules     []fetchedRule `json:"rules"`
+}
+
+// fetchedRule is a rule and where it is from.
+type fetchedRule struct {
+	rule.Document
+	Origin rule.Origin `json:"origin"`
+}
+
+// load returns the rules of the organization, and says on stderr which they are.
+// Without a server and a key there are none.
+func (s ServerRules) load(ctx context.Context, st Streams) ([]rule.Rule, error) {
+	hasKey := s.Client.KeyFile != "" || st.Lookup(config.EnvAPIKey) != ""
+	switch {
+	case s.Leave:
+		return nil, nil
+	case !s.Known || !hasKey:
+		if s.Offline {
+			return nil, Usagef("--offline needs to know whose rules: name the server, and give its API key in %s",
+				config.EnvAPIKey)
+		}
+		return nil, nil
+	}
+
+	key, err := apiKey(st, s.Client)
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.path(key)
+	if err != nil {
+		return nil, err
+	}
+	cached, known := readFetched(path)
+	if s.Offline {
+		if !known {
+			return nil, Usagef("--offline: no rules of %s were fetched before; scan once without it", s.Client.Server)
+		}
+		st.note("applying %s of %s, fetched %s ago", terminal.Count(len(cached.Rules), "rule"), s.Client.Server, cached.age())
+		return cached.rules(), nil
+	}
+
+	fresh, err := s.fetch(ctx, st, known)
+	switch {
+	case err == nil:
+		st.note("applying %s of %s", terminal.Count(len(fresh.Rules), "rule"), s.Client.Server)
+		if err := fresh.write(path); err != nil {
+			st.note("the rules can't be kept for when the server is away: %s", terminal.Safe(err.Error()))
+		}
+		return fresh.rules(), nil
+	case ctx.Err() != nil:
+		return nil, errInterrupted
+	}
+
+	var usage *UsageError
+	if errors.As(err, &usage) || !known {
+		return nil, fmt.Errorf("the rules of the organization: %w; --no-server scans without them", err)
+	}
+	st.note("applying %s of %s, fetched %s ago: %s", terminal.Count(len(cached.Rules), "rule"), s.Client.Server,
+		cached.age(), terminal.Safe(err.Error()))
+	return cached.rules(), nil
+}
+
+// fetch asks the server. Where something is known already it isn't waited for
+// long.
+func (s ServerRules) fetch(ctx context.Context, st Streams, known bool) (fetched, error) {
+	var last error
+	client, err := newClient(st, s.Client, func(err error) { last = err })
+	if err != nil {
+		return fetched{}, err
+	}
+	limit := fetchTime
+	if known {
+		limit = cachedFetchTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	out := fetched{Server: s.Client.Server, FetchedAt: time.Now().UTC()}
+	for _, set := range []struct {
+		name   string
+		origin rule.Origin
+	}{{rule.RulesetCustom, rule.OriginCustom}, {s.Repo, rule.OriginRepository}} {
+		if set.name == "" {
+			continue
+		}
+		rules, err := client.Rules(ctx, set.name)
+		var refused *restclient.APIError
+		if set.origin == rule.OriginRepository && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+			continue // it has none
+		}
+		if err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = cmp.Or(last, err)
+			}
+			return fetched{}, reviewError(err)
+		}
+		out.add(rules, set.origin)
+	}
+	out.Digest = rule.Digest(out.rules())
+
+	return out, nil
+}
+
+// add adds those rules of a ruleset that come from the API and are enabled. The
+// rules file is the one that is here.
+func (f *fetched) add(rules []restclient.Rule, origin rule.Origin) {
+	for _, r := range rules {
+		enabled := r.Enabled == nil || *r.Enabled
+		if enabled && !r.CreatedAt.IsZero() {
+			f.Rules = append(f.Rules, fetchedRule{r.Document, origin})
+		}
+	}
+}
+
+// rules returns the rules as scans have them.
+func (f fetched) rules() []rule.Rule {
+	out := make([]rule.Rule, 0, len(f.Rules))
+	for _, d := range f.Rules {
+		r := rule.Rule{
+			ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
+			Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, Mode: d.Mode, References: d.References,
+			Origin: d.Origin,
+		}
+		r.Severity, _ = rule.ParseSeverity(d.Severity)
+		if d.Paths != nil {
+			r.Paths = rule.Paths{Include: d.Paths.Include, Exclude: d.Paths.Exclude}
+		}
+		out = append(out, r)
+	}
+
+	return out
+}
+
+// age is how long ago the rules were fetched.
+func (f fetched) age() time.Duration {
+	age := time.Since(f.FetchedAt)
+	if age > time.Hour {
+		return age.Round(time.Hour)
+	}
+	return max(age.Round(time.Second), time.Second)
+}
+
+// path is where rules are kept: those of a server, a key and a repository. Nothing
+// can be told from the name about the key, which is 178 random bits.
+func (s ServerRules) path(key string) (string, error) {
+	folder := s.Cache
+	if folder == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", Usagef("there is no folder to keep the organization's rules in: %w", err)
+		}
+		folder = filepath.Join(user, "prwarden", "rules")
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{"rules", s.Client.Server, key, s.Repo}))
+
+	return filepath.Join(folder, hex.EncodeToString(sum[:16])+".json"), nil
+}
+
+// readFetched reads rules that were kept. Those that are not what was written
+// don't count.
+func readFetched(path string) (f fetched, ok bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return f, false
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(file, maxCachedRules))
+	if err != nil || json.Unmarshal(data, &f) != nil {
+		return f, false
+	}
+
+	return f, rule.Digest(f.rules()) == f.Digest
+}
+
+// write keeps the rules for their owner alone. Another scan at the same time reads
+// the old ones or the new ones.
+func (f fetched) write(path string) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".rules-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
