@@ -120,5 +120,7 @@ func TestSizeOfASkip(t *testing.T) {
 		require.NoError(t, err)
 
 		assert.GreaterOrEqual(t, s.Size(), len(answer), "%s, in an answer", name)
+		inLog := more(t, review.Review{}, func(r *review.Review) { r.Skips = append(r.Skips, s) })
+		assert.GreaterOrEqual(t, s.Size(), inLog, "%s, in a log", name)
 	}
 }

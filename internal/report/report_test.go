@@ -469,3 +469,48 @@ func TestVerdict(t *testing.T) {
 		})
 	}
 }
+
+// The match stands out in the line of code, wherever it can be told.
+func TestHighlight(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 90)
+	for name, tt := range map[string]struct {
+		snippet        string
+		endLine        int // 1 when 0
+		column, endCol int
+		want           string // what stands out; "" for nothing, "…" for what is cut off
+	}{
+		"in the middle":          {snippet: "\ta := eval(x)", column: 7, endCol: 11, want: "eval"},
+		"from the begin":         {snippet: "  eval(x)", column: 1, endCol: 8, want: "eval("},
+		"up to the end":          {snippet: "a eval", column: 3, endCol: 7, want: "eval"},
+		"over several lines":     {snippet: "a eval(", endLine: 2, column: 3, endCol: 1, want: "eval("},
+		"what is masked":         {snippet: `key = "****"`, column: 8, endCol: 60, want: "****"},
+		"behind what is masked":  {snippet: `f("****", eval)`, column: 30, endCol: 34},
+		"where the line is cut":  {snippet: long + "evaluate", column: 91, endCol: 99, want: "…"},
+		"behind the cut":         {snippet: long + "xxxxxxx eval", column: 99, endCol: 103, want: "…"},
+		"in a part of a snippet": {snippet: strings.Repeat("y", 400), column: 700, endCol: 704},
+		"no columns":             {snippet: "eval(x)"},
+		"half a character":       {snippet: "é", column: 2, endCol: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := finding.Finding{
+				RuleID: "a/b", Severity: rule.High, File: "f", Line: 1, EndLine: max(tt.endLine, 1), Column: tt.column,
+				EndColumn: tt.endCol, Message: "m", Snippet: tt.snippet,
+			}
+			text := write(t, complete(f), report.Table, report.Style{Width: 60, Color: true})
+			_, code, found := strings.Cut(text, "│ ")
+			require.True(t, found)
+			code, _, _ = strings.Cut(code, "\n")
+			if tt.want == "" {
+				assert.NotContains(t, code, "\x1b[31m")
+				return
+			}
+			if tt.want == "…" {
+				assert.True(t, strings.HasSuffix(code, "\x1b[31m…\x1b[0m"), "%q", code)
+				return
+			}
+			assert.Contains(t, code, "\x1b[31m"+tt.want+"\x1b[0m")
+		})
+	}
+}

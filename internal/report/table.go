@@ -135,7 +135,9 @@ func (t *table) head(f finding.Finding, column int) {
 // code is the line of a finding, in which the match stands out.
 func (t *table) code(f finding.Finding, width int) string {
 	before, match, after := matched(f)
-	before = strings.TrimLeft(before, " \t")
+	if before = strings.TrimLeft(before, " \t"); before == "" {
+		match = strings.TrimLeft(match, " \t")
+	}
 	if match == "" {
 		before = strings.TrimSpace(before)
 	}

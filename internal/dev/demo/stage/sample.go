@@ -39,33 +39,38 @@ func repository(dir string) string {
 	return filepath.Join(dir, "repos", filepath.FromSlash(Repo)+".git")
 }
 
-// MakeRepository makes the sample repository below dir/repos, with its pull requests at refs/pull/N/head, as code hosts
-// keep them.
+// MakeRepository makes the sample repository below dir/repos, with its pull requests at refs/pull/N/head and their trial
+// merges at refs/pull/N/merge, as code hosts keep them.
 func MakeRepository(ctx context.Context, dir string) error {
-	base, err1 := commit("base", "refs/heads/main", "")
+	base, err1 := commit("base", "refs/heads/main")
 	many, err2 := commit("change", "refs/pull/1/head", "refs/heads/main")
-	small, err3 := commit("refund", "refs/pull/2/head", "refs/heads/main")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	merged1, err3 := commit("change", "refs/pull/1/merge", "refs/heads/main", "refs/pull/1/head")
+	small, err4 := commit("refund", "refs/pull/2/head", "refs/heads/main")
+	merged2, err5 := commit("refund", "refs/pull/2/merge", "refs/heads/main", "refs/pull/2/head")
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
-	return program.MakeRepository(ctx, repository(dir), base+many+small)
+	return program.MakeRepository(ctx, repository(dir), base+many+merged1+small+merged2)
 }
 
 // Push adds a commit to the small pull request, which fixes two mistakes and makes another.
 func Push(ctx context.Context, dir string) error {
-	again, err := commit("again", "refs/pull/2/head", "refs/pull/2/head^0")
-	if err != nil {
+	again, err1 := commit("again", "refs/pull/2/head", "refs/pull/2/head^0")
+	merged, err2 := commit("again", "refs/pull/2/merge", "refs/heads/main^0", "refs/pull/2/head")
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	_, err = program.Git(ctx, repository(dir), again, "fast-import", "--quiet")
+	// The trial merge does not follow the one before.
+	_, err := program.Git(ctx, repository(dir), again+merged, "fast-import", "--quiet", "--force")
 	return err
 }
 
-// commit is a commit as git fast-import reads it: it adds the files of a folder of the sample to a parent; "" for none.
-func commit(folder, ref, parent string) (string, error) {
+// commit is a commit as git fast-import reads it: it adds the files of a folder of the sample to the first of its
+// parents.
+func commit(folder, ref string, parents ...string) (string, error) {
 	stream := fmt.Sprintf("commit %s\ncommitter Demo <demo@example.com> 1750000000 +0000\ndata 0\n", ref)
-	if parent != "" {
-		stream += "from " + parent + "\n"
+	for i, parent := range parents {
+		stream += []string{"from ", "merge "}[i] + parent + "\n"
 	}
 	top := "testdata/" + folder
 	err := fs.WalkDir(sample, top, func(path string, entry fs.DirEntry, err error) error {
