@@ -39,8 +39,8 @@ func repository(dir string) string {
 	return filepath.Join(dir, "repos", filepath.FromSlash(Repo)+".git")
 }
 
-// MakeRepository makes the sample repository below dir/repos, with its pull requests at refs/pull/N/head and their trial
-// merges at refs/pull/N/merge, as code hosts keep them.
+// MakeRepository makes the sample repository below dir/repos, with its pull requests at refs/pull/N/head and their
+// trial merges at refs/pull/N/merge, as code hosts keep them.
 func MakeRepository(ctx context.Context, dir string) error {
 	base, err1 := commit("base", "refs/heads/main")
 	many, err2 := commit("change", "refs/pull/1/head", "refs/heads/main")
