@@ -26,7 +26,7 @@ type Comparison struct {
 // suppressed finding is existing when it was reported or suppressed before.
 //
 // Fixed is claimed only where the current scan looked: not in a file that was
-// skipped, not of a rule that was stopped, and not at all when the current result
+// skipped, not of a rule that was stopped in it, and not at all when the current result
 // is truncated or the rules of a broken rules file are missing. A finding whose rule
 // no longer applies to its file is fixed too.
 func Compare(previous, current Result) Comparison {
@@ -56,25 +56,24 @@ func states(findings []Finding, previous ...[]Finding) []State {
 }
 
 // fixed returns the indexes of the previous findings that are gone from the
-// current result. A rule that was stopped has a skip only in the file where it
-// happened, but files are matched side by side, so nobody knows in which others it
-// still matched: nothing of it counts as fixed.
+// current result. Of a rule that was stopped in a file nothing counts as fixed there.
 func fixed(previous []Finding, current Result) (gone []int) {
 	there := fingerprints(current.Findings, current.Suppressed)
-	files, rules := map[string]bool{}, map[string]bool{}
+	type place struct{ file, rule string }
+	stopped, files := map[place]bool{}, map[string]bool{}
 	for _, s := range current.Skips {
 		switch {
 		case s.Reason == SkipRulesFileInvalid:
 			return nil
 		case s.RuleID != "":
-			rules[s.RuleID] = true
+			stopped[place{s.File, s.RuleID}] = true
 		default:
 			files[s.File] = true
 		}
 	}
 
 	for i, f := range previous {
-		if !there[f.Fingerprint] && !files[f.File] && !rules[f.RuleID] {
+		if !there[f.Fingerprint] && !files[f.File] && !stopped[place{f.File, f.RuleID}] {
 			gone = append(gone, i)
 		}
 	}

@@ -71,15 +71,15 @@ func TestCompare(t *testing.T) {
 			current:  finding.Result{Skips: []finding.Skip{{File: "a", Reason: finding.SkipFileTooLarge}}},
 			want:     finding.Comparison{Fixed: []int{1}},
 		},
-		"a line that was skipped": {
-			previous: finding.Result{Findings: found("a", "b")},
-			current:  finding.Result{Skips: []finding.Skip{{File: "a", Line: 7, Reason: finding.SkipLineTooLong}}},
-			want:     finding.Comparison{Fixed: []int{1}},
-		},
 		"a rule that was stopped in another file": {
 			previous: finding.Result{Findings: append(found("a", "b"), other)},
 			current:  finding.Result{Skips: []finding.Skip{{File: "z", RuleID: "a/rule", Reason: finding.SkipRuleStopped}}},
-			want:     finding.Comparison{Fixed: []int{2}},
+			want:     finding.Comparison{Fixed: []int{0, 1, 2}},
+		},
+		"a rule that was stopped in the file": {
+			previous: finding.Result{Findings: append(found("a", "b"), other)},
+			current:  finding.Result{Skips: []finding.Skip{{File: "b", RuleID: "a/rule", Reason: finding.SkipRuleStopped}}},
+			want:     finding.Comparison{Fixed: []int{0, 2}},
 		},
 		"a broken rules file": {
 			previous: finding.Result{Findings: found("a", "b")},

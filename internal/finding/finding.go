@@ -75,8 +75,7 @@ type Skip struct {
 const (
 	SkipBinary       = "binary"         // a NUL in the first 8,000 bytes
 	SkipFileTooLarge = "file_too_large" // over scan.MaxFileSize
-	SkipLineTooLong  = "line_too_long"  // over match.MaxLine
-	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do
+	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do in the file
 	SkipUndecodable  = "undecodable"    // text by its name or look that can't be decoded
 	SkipSubmodule    = "submodule"      // not followed
 
@@ -91,8 +90,6 @@ func (s Skip) Text() string {
 		return "a binary file"
 	case SkipFileTooLarge:
 		return "the file is over 1 MiB"
-	case SkipLineTooLong:
-		return "the line is over 16 KiB"
 	case SkipUndecodable:
 		return "a text that can't be decoded"
 	case SkipSubmodule:
@@ -102,7 +99,7 @@ func (s Skip) Text() string {
 	case SkipSpecial:
 		return "a FIFO, a device or a socket"
 	case SkipRuleStopped:
-		return "rule " + s.RuleID + " took too long and was stopped here"
+		return "rule " + s.RuleID + " took too much work and was stopped here"
 	}
 	return s.Reason
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -19,8 +18,7 @@ import (
 func FuzzAutomata(f *testing.F) { fuzzScenes(f, scene.automataDiffer) }
 
 func (s scene) automataDiffer(context.Context) string {
-	room := new(atomic.Int64)
-	room.Store(1 << 22)
+	room := confirm.NewRoom(1 << 22)
 	cost := 0 // of asking about places
 	for i, r := range s.rules {
 		parsed, err := parse.Parse(r.Pattern, false)
@@ -38,7 +36,7 @@ func (s scene) automataDiffer(context.Context) string {
 			continue
 		}
 		size := programSize(r.Pattern)
-		p := confirm.NewProgram(r.Pattern, parsed, size, room)
+		p := confirm.NewProgram(parsed, size, room)
 		for line := range s.texts(false) {
 			if d := lineDiffers(p, re, line); d != "" {
 				return fmt.Sprintf("rule %d on %q: %s", i, line, d)
@@ -56,7 +54,7 @@ func (s scene) automataDiffer(context.Context) string {
 }
 
 func lineDiffers(p *confirm.Program, re *regexp.Regexp, line []byte) string {
-	if got, _, ok := p.Line(line); ok && got != re.Match(line) {
+	if got, _, ok := p.Line(line, nil); ok && got != re.Match(line) {
 		return fmt.Sprintf("Line: %v", got)
 	}
 
@@ -70,7 +68,7 @@ func placesDiffer(p *confirm.Program, re *regexp.Regexp, line []byte) string {
 	text := []byte(before + string(line) + "\r\n" + string(line) + "\nk1")
 	found := false
 	for at := 0; at <= len(line); {
-		got, _, ok := p.At(text, len(before)+at)
+		got, _, ok := p.At(text, len(before)+at, nil)
 		if !ok {
 			return ""
 		}

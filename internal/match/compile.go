@@ -32,6 +32,7 @@ type Matcher struct {
 
 // plan is how rules of one kind are found.
 type plan struct {
+	kind     int // 0 or 1
 	filter   *filter.Filter
 	owners   []owner     // by id of the filter
 	weak     []weakGroup // rules that nothing is known of, to be tried everywhere
@@ -69,12 +70,12 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules)),
 	}
-	room := new(atomic.Int64)
-	room.Store(roomFor(len(rules)))
+	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
 		matcher:  m,
 		patterns: make([]parse.Pattern, len(rules)),
 		sizes:    make([]int, len(rules)),
+		ranges:   make([]int, len(rules)),
 		needles:  map[*plan][]filter.Needle{},
 		owners:   map[string]uint32{},
 	}
@@ -93,11 +94,13 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 		}
 	}
 
+	m.files.kind = 1
 	for _, p := range []*plan{&m.lines, &m.files} {
 		p.filter = filter.New(b.needles[p])
 		b.group(p, room)
 		m.size += p.memory()
 	}
+	room.Settle()
 	m.size += b.size + roomFor(len(rules))
 	m.workers.New = func() any { return newWorker(m) }
 
@@ -109,6 +112,7 @@ type builder struct {
 	matcher  *Matcher
 	patterns []parse.Pattern // lean
 	sizes    []int           // by rule: estimate of its instructions
+	ranges   []int           // by rule, of its classes
 	needles  map[*plan][]filter.Needle
 	owners   map[string]uint32 // by what they are found by
 	key      []byte            // of owners
@@ -156,10 +160,10 @@ func studyOne(r Rule) study {
 	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses)}
 }
 
-func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
+func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	size := programSize(p.Source)
-	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
+	m.programs[index] = confirm.NewProgram(p, size, room)
 	b.size += m.programs[index].Size() + int64(len(r.Pattern))
 
 	for _, globs := range [][]string{r.Include, r.Exclude, r.Languages} {
@@ -171,7 +175,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	if r.Multiline {
 		plan = &m.files
 	}
-	b.patterns[index], b.sizes[index] = p.Lean(), size
+	b.patterns[index], b.sizes[index], b.ranges[index] = p.Lean(), size, confirm.RangesOf(p.Source).Tree
 	if plan.folds == nil {
 		plan.folds = make([]bool, len(m.programs))
 		plan.farthest = make([]int32, len(m.programs))
@@ -225,7 +229,7 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	}
 	b.setKey(plan == &b.matcher.lines, w, begin)
 	if begin == unknownBegin {
-		plan.farthest[rule] = MaxLine
+		plan.farthest[rule] = math.MaxInt32
 	}
 	plan.farthest[rule] = max(plan.farthest[rule], int32(begin))
 	if id, ok := b.owners[string(b.key)]; ok {
@@ -262,7 +266,7 @@ const maxGroup = 64
 
 // group makes groups of the rules that are found at the same places, and of
 // those that are tried everywhere.
-func (b *builder) group(p *plan, room *atomic.Int64) {
+func (b *builder) group(p *plan, room *confirm.Room) {
 	for i := range p.owners {
 		if o := &p.owners[i]; len(o.rules) <= maxGroup && o.begin != unknownBegin {
 			o.group = b.groupOf(o.rules, room)
@@ -274,19 +278,20 @@ func (b *builder) group(p *plan, room *atomic.Int64) {
 	}
 }
 
-func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
+func (b *builder) groupOf(rules []uint32, room *confirm.Room) *confirm.Group {
 	if len(rules) < 2 {
 		return nil
 	}
 	var patterns []parse.Pattern
-	size := 0
+	size, ranges := 0, 0
 
 	for _, r := range rules {
 		patterns = append(patterns, b.patterns[r])
 		size += b.sizes[r]
+		ranges += b.ranges[r]
 	}
 
-	return confirm.NewGroup(patterns, size, room)
+	return confirm.NewGroup(patterns, size, ranges, room)
 }
 
 // needle is a window as the filter looks for it, with the byte behind it when

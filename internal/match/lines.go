@@ -99,9 +99,9 @@ type block struct {
 	line     int // number of the first line
 }
 
-// blocks returns the added lines as blocks, without those over MaxLine, and the
-// numbers of these. added is ascending; what the text does not have is left out.
-func (l Lines) blocks(added []LineRange, blocks []block) (_ []block, long []int) {
+// blocks returns the added lines as blocks. added is ascending; what the text does
+// not have is left out.
+func (l Lines) blocks(added []LineRange, blocks []block) []block {
 	for _, r := range added {
 		b := block{from: 0, to: len(l.text), line: max(r.First, 1)}
 		last := min(r.Last, l.Count())
@@ -111,45 +111,10 @@ func (l Lines) blocks(added []LineRange, blocks []block) (_ []block, long []int)
 		if b.line > 1 || last < l.Count() { // else it is the whole text
 			b.from, b.to = l.Start(b.line), int(l.starts()[last])
 		}
-		blocks, long = l.short(b, blocks, long)
-	}
-
-	return blocks, long
-}
-
-// short appends a block without its lines over MaxLine. It looks for them in
-// leaps: where a line ends within the next MaxLine bytes, no line up to there is
-// too long.
-func (l Lines) short(b block, blocks []block, long []int) ([]block, []int) {
-	for pos := b.from; pos < b.to; {
-		reach := min(pos+MaxLine+1, b.to)
-		if reach == b.to && reach-pos <= MaxLine {
-			break
-		}
-		if k := bytes.LastIndexByte(l.text[pos:reach], '\n'); k >= 0 {
-			pos += k + 1
-			continue
-		}
-		end := b.to
-		if k := bytes.IndexByte(l.text[reach:b.to], '\n'); k >= 0 {
-			end = reach + k + 1
-		}
-		if len(trimEnding(l.text[pos:end])) <= MaxLine {
-			pos = end
-			continue
-		}
-		n := b.line + bytes.Count(l.text[b.from:pos], []byte{'\n'})
-		long = append(long, n)
-		if b.from < pos {
-			blocks = append(blocks, block{from: b.from, to: pos, line: b.line})
-		}
-		b.from, b.line, pos = end, n+1, end
-	}
-	if b.from < b.to {
 		blocks = append(blocks, b)
 	}
 
-	return blocks, long
+	return blocks
 }
 
 // matchWeak tries the rules that nothing is known of on every line. It goes
@@ -200,16 +165,16 @@ func (w *worker) matchWeakGroup(g *weakGroup, line int) {
 	}
 }
 
-// asks says whether a rule looks at the file and has time left.
+// asks says whether a rule looks at the file and was not stopped in it.
 func (w *worker) asks(rule uint32) bool {
-	return w.file.looks(rule) && !w.file.session.stopped[rule].Load()
+	return w.file.looks(rule) && !w.rules[rule].stopped
 }
 
 // matchWeakLine tries the rules of a group on a line. It returns how many bytes
 // it looked at to ask for all of them.
 func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) (looked int) {
 	if g.group != nil {
-		may, steps := g.group.MayMatchLine(w.text[l.from:l.to])
+		may, steps := g.group.MayMatchLine(w.text[l.from:l.to], w.done)
 		w.tick(steps + stepsOfTry)
 		if looked = steps + 1; !may {
 			return looked
@@ -322,7 +287,7 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 	for _, t := range p.filter.Tables {
 		for pos := 0; pos < len(text) && !w.over; {
 			var compared int
-			w.places, pos, compared = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])
+			w.places, pos, compared = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0], &w.vain[p.kind])
 			w.tick(batch/16 + compared)
 			for _, place := range w.places {
 				offer(&p.owners[place.ID])

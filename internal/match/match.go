@@ -2,8 +2,8 @@
 // patterns, path globs and bytes, and nothing of git, reviews or severities.
 //
 // Rules are compiled once into a Matcher, which is immutable and safe for
-// concurrent use; a Session matches one scan's files with it and holds the
-// time that each rule may still spend. What a hit is, is defined by dev/matchtest.Reference,
+// concurrent use; a Session matches one scan's files with it and counts the work of
+// each rule. What a hit is, is defined by dev/matchtest.Reference,
 // a slow and plain implementation that the engine is tested against.
 package match
 
@@ -12,7 +12,6 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
@@ -42,18 +41,13 @@ type LineRange struct{ First, Last int }
 // Span is a run of bytes, Start included, End not.
 type Span = confirm.Span
 
-// MaxLine is the length of a line, in bytes without its ending, over which it
-// is not looked at.
-const MaxLine = 16 << 10
-
 // Result is what Match finds in one file.
 type Result struct {
 	Hits       []Hit       // the first ones, by line, then by rule; one for each rule and line
 	Counts     map[int]int // of all hits, by rule
 	Apart      []Hit       // the first ones that are apart, likewise; in no Counts
 	ApartCount int         // of all that are apart
-	LongLines  []int       // added lines over MaxLine, which no rule looked at
-	Stopped    []int       // rules that used up their time in this file
+	Stopped    []int       // rules that used up their work in this file, and went no further
 }
 
 // first keeps the first of many hits, by line and then by rule, in any order
@@ -113,7 +107,7 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 	w.begin(ctx, f, lines, limit)
 	w.apart = apart
 	var result Result
-	w.blocks, result.LongLines = lines.blocks(added, w.blocks[:0])
+	w.blocks = lines.blocks(added, w.blocks[:0])
 	if len(w.blocks) > 0 {
 		w.matchLines()
 		w.matchFile()
@@ -125,9 +119,9 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 
 // matchFile runs the multiline rules that may match.
 func (w *worker) matchFile() {
-	s, text := w.file.session, w.text
-	for _, rule := range w.candidates(w.file, &s.matcher.files, text) {
-		s.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+	text := w.text
+	for _, rule := range w.candidates(w.file, &w.matcher.files, text) {
+		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
 			p.All(text, g, func(span Span) {
@@ -172,9 +166,10 @@ func (w *worker) finish(result *Result) {
 	result.Hits = w.located(&w.first, func(rule int) { w.rules[rule].count-- })
 	result.Apart = w.located(&w.aside, func(int) { w.asides-- })
 	result.ApartCount = w.asides
+	w.chargeVain()
 	for _, rule := range w.touched {
 		r := &w.rules[rule]
-		w.settle(rule, r)
+		w.file.session.work[rule].Add(r.work)
 		if r.count > 0 {
 			if result.Counts == nil {
 				result.Counts = map[int]int{}
@@ -188,7 +183,7 @@ func (w *worker) finish(result *Result) {
 }
 
 // located returns the first hits with their columns. missed hears of the rule of
-// each whose time is used up by finding them.
+// each that was stopped before they were found.
 func (w *worker) located(first *first, missed func(rule int)) []Hit {
 	first.cut()
 	if len(first.hits) == 0 {
@@ -210,11 +205,11 @@ func (w *worker) located(first *first, missed func(rule int)) []Hit {
 	return hits
 }
 
-// locate finds the columns of a hit on a line. It fails when the rule's time is
-// used up by that.
+// locate finds the columns of a hit on a line. It fails when the rule is stopped
+// before that.
 func (w *worker) locate(h *Hit) (ok bool) {
 	line, from := w.text[h.Column:h.EndColumn], -h.EndLine // see hit
-	w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+	w.guarded(uint32(h.Rule), func(p *confirm.Program, g *confirm.Guard) {
 		var span Span
 		span, ok = p.Columns(line, from, g)
 		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
@@ -223,30 +218,36 @@ func (w *worker) locate(h *Hit) (ok bool) {
 	return ok
 }
 
+// Limit is the work that a rule may do in one file. It depends on nothing but the
+// file, so that the same files have the same hits on each machine, however many are
+// matched at the same time, and no file takes anything from another.
+//
+// Work is counted in bytes that automata look at, beside a few for each place where
+// one is asked. A search by the standard library's regexp counts as its bytes times
+// the instructions of the program and some more.
+type Limit struct {
+	File int64 // for a file of any size
+	Byte int64 // for each byte of it more
+}
+
+func (l Limit) of(size int) int64 { return l.File + l.Byte*int64(size) }
+
 // Session matches the files of one scan. It is safe for concurrent use.
 type Session struct {
 	matcher *Matcher
-	budget  time.Duration
+	limit   Limit
 	off     []bool
 	spares  []Spare
-	used    []atomic.Int64 // ns by rule
-	stopped []atomic.Bool  // by rule
+	work    []atomic.Int64 // by rule
 }
 
-// NewSession starts a scan in which each rule may match for budget over all
-// files. off says which rules take no part; nil for none.
-//
-// What a rule spends is the time of its searches by the standard library's
-// regexp, and stepTime for each byte that its automaton looks at.
-func (m *Matcher) NewSession(budget time.Duration, off []bool) *Session {
-	return &Session{
-		matcher: m,
-		budget:  budget,
-		off:     off,
-		used:    make([]atomic.Int64, m.Len()),
-		stopped: make([]atomic.Bool, m.Len()),
-	}
+// NewSession starts a scan. off says which rules take no part; nil for none.
+func (m *Matcher) NewSession(limit Limit, off []bool) *Session {
+	return &Session{matcher: m, limit: limit, off: off, work: make([]atomic.Int64, m.Len())}
 }
+
+// Work is what a rule did in the files that were matched.
+func (s *Session) Work(rule int) int64 { return s.work[rule].Load() }
 
 // Spare keeps a rule from files beside those that it excludes itself.
 type Spare struct {
@@ -257,20 +258,20 @@ type Spare struct {
 // Spare keeps rules from more files in this session. It is called before File.
 func (s *Session) Spare(spares []Spare) { s.spares = spares }
 
-// Stopped says whether a rule has used up its time.
-func (s *Session) Stopped(rule int) bool { return s.stopped[rule].Load() }
-
-// File is one file as the rules of a session look at it.
+// File is one file as the rules of a session look at it. It is for one goroutine at
+// a time.
 type File struct {
 	session *Session
-	groups  []bool // by group of the selector
-	off     []bool // by rule; nil for none
+	limit   Limit
+	groups  []bool        // by group of the selector
+	off     []bool        // by rule; nil for none
+	spans   map[int]int64 // by rule: the work of Spans
 }
 
 // File decides which rules look at the file at path, which has the given
 // languages. See NeedsLanguages.
 func (s *Session) File(path string, languages ...string) *File {
-	f := &File{session: s, groups: s.matcher.selector.active(path, languages), off: s.off}
+	f := &File{session: s, limit: s.limit, groups: s.matcher.selector.active(path, languages), off: s.off}
 	own := false
 	for _, spare := range s.spares {
 		if !spare.Files.Match(path) {
@@ -290,34 +291,34 @@ func (s *Session) File(path string, languages ...string) *File {
 // NeedsLanguages says whether the languages of a file decide which rules look at it.
 func (s *Session) NeedsLanguages() bool { return len(s.matcher.selector.languages) > 0 }
 
+// Within replaces the limit of the session for this file.
+func (f *File) Within(limit Limit) *File {
+	f.limit = limit
+	return f
+}
+
 // looks says whether a rule looks at the file.
 func (f *File) looks(rule uint32) bool {
 	return f.groups[f.session.matcher.selector.group[rule]] && (f.off == nil || !f.off[rule])
 }
 
-// SpanResult is what Spans finds.
-type SpanResult struct {
-	Spans   []Span // by rule and then from left to right, those of one rule apart from each other
-	Unknown []int  // rules that had no time left to say
-	Stopped []int  // those of them that used up their time in this call
-}
-
-// Spans finds where the rules with the given indexes match in a text, whether
-// or not they look at a file: every match, not only the first on a line. A
-// multiline rule takes text as a file, another rule takes it as a line. It
-// fails only when ctx ends.
-func (s *Session) Spans(ctx context.Context, text []byte, rules []int) (SpanResult, error) {
-	var found SpanResult
-	for _, rule := range rules {
-		s.timed(ctx, rule, &found.Stopped, func(p *confirm.Program, g *confirm.Guard) {
-			p.All(text, g, func(span Span) { found.Spans = append(found.Spans, span) })
-		})
-		if s.stopped[rule].Load() {
-			found.Unknown = append(found.Unknown, rule)
-		}
+// Spans finds where a rule matches in a text that is of the file, which has size
+// bytes, whether or not it looks at the file: every match, not only the first on a
+// line, from left to right. A multiline rule takes text as a file, another rule takes
+// it as a line. All calls for a rule share the work of one more Match; ok is false
+// when that is used up. It fails only when ctx ends.
+func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []Span, ok bool, err error) {
+	if f.spans == nil {
+		f.spans = map[int]int64{}
 	}
+	g := confirm.NewGuard(ctx, f.limit.of(size)-f.spans[rule])
+	if !g.Stopped {
+		f.session.matcher.programs[rule].All(text, g, func(span Span) { spans = append(spans, span) })
+	}
+	f.spans[rule] += g.Spent
+	f.session.work[rule].Add(g.Spent)
 
-	return found, ctx.Err()
+	return spans, !g.Stopped, ctx.Err()
 }
 
 // Candidates returns those of the active rules, multiline ones or others, that
@@ -335,32 +336,7 @@ func (f *File) Candidates(text []byte, multiline bool) []int {
 		rules = append(rules, int(r))
 	}
 	slices.Sort(rules)
+	w.vain[plan.kind].Reset()
 
 	return rules
-}
-
-// timed runs work for a rule on the rule's time. When the time is used up,
-// before or by that, the rule is stopped for the rest of the session and put on
-// the list, once.
-func (s *Session) timed(
-	ctx context.Context, rule int, stopped *[]int, work func(p *confirm.Program, g *confirm.Guard),
-) {
-	if s.stopped[rule].Load() {
-		return
-	}
-	g := confirm.NewGuard(ctx, &s.used[rule], s.budget)
-	if !g.Stopped {
-		work(s.matcher.programs[rule], g)
-	}
-	s.used[rule].Add(int64(g.Spent()))
-	if g.Stopped && ctx.Err() == nil {
-		s.stop(rule, stopped)
-	}
-}
-
-// stop ends a rule for the rest of the session.
-func (s *Session) stop(rule int, stopped *[]int) {
-	if s.stopped[rule].CompareAndSwap(false, true) {
-		*stopped = append(*stopped, rule)
-	}
 }

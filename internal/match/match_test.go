@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
-const forever = time.Hour
+// forever is work without a limit.
+var forever = match.Limit{File: 1 << 60}
 
 // all is every line of a file.
 var all = []match.LineRange{{First: 1, Last: 1 << 30}}
@@ -131,27 +131,38 @@ func TestMatch(t *testing.T) {
 			t.Parallel()
 			got := run(t, tt.rules, tt.path, tt.content, tt.added)
 			assert.Equal(t, tt.want, got.Hits)
-			assert.Empty(t, got.LongLines)
 			assert.Empty(t, got.Stopped)
 			assert.Equal(t, tt.want, matchtest.Reference(tt.rules, tt.path, []byte(tt.content), tt.added), "the reference")
 		})
 	}
 }
 
+// A line has no length at which anything changes.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	rules := []match.Rule{{Pattern: "xyz"}, {Pattern: "xyz", Multiline: true}}
-	fits := "xyz" + strings.Repeat("-", match.MaxLine-3)
-	content := fits + "\n" + fits + "\r\n" + fits + "-\n" + fits + "-\nxyz\n"
-	got := run(t, rules, "", content, []match.LineRange{{1, 3}, {5, 5}})
-
-	assert.Equal(t, []int{3}, got.LongLines, "only added lines are listed")
-	var lines []int
-	for _, h := range got.Hits {
-		lines = append(lines, h.Line)
+	rules := []match.Rule{
+		{Pattern: "xyz"}, {Pattern: "xyz", Multiline: true}, {Pattern: `(?i)Token[0-9]{9}$`}, {Pattern: `^-+x`},
+		{Pattern: `q[^q]{1,1000}[^q]{1,1000}q`}, {Pattern: `\b\d+\b`}, {Pattern: `[+*]{2}`}, {Pattern: `start.*end`},
 	}
+	var content strings.Builder
+	for _, length := range []int{1 << 14, 1<<14 + 1, 1 << 15, 3<<14 + 7, 1 << 20} {
+		for _, text := range []string{"xyz", "to\u212aen123456789", "q" + strings.Repeat("r", 1500) + "q", "7", "**"} {
+			for _, at := range []int{0, 1<<14 - 2, 1 << 14, length - len(text)} {
+				if at+len(text) <= length {
+					filler := strings.Repeat("-", length)
+					content.WriteString(filler[:at] + text + filler[at+len(text):] + "\n")
+				}
+			}
+		}
+	}
+	content.WriteString("start" + strings.Repeat("-", 1<<18) + "end\r\n")
+	text := content.String()
 
-	assert.Equal(t, []int{1, 1, 2, 2, 5, 5}, lines)
+	got := run(t, rules, "", text, []match.LineRange{{1, 30}, {33, 1 << 30}})
+	want := matchtest.Reference(rules, "", []byte(text), []match.LineRange{{1, 30}, {33, 1 << 30}})
+	assert.Equal(t, want, got.Hits)
+	assert.Greater(t, len(want), 90)
+	assert.Empty(t, got.Stopped)
 }
 
 func TestLimit(t *testing.T) {
@@ -192,40 +203,81 @@ func slow() (match.Rule, string) {
 	}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
 }
 
-func TestBudget(t *testing.T) {
+func TestLimitOfWork(t *testing.T) {
 	t.Parallel()
 	rule, text := slow()
 	m, err := match.Compile([]match.Rule{rule, {Pattern: "needle"}})
 	require.NoError(t, err)
-	s := m.NewSession(100*time.Millisecond, nil)
+	s := m.NewSession(match.Limit{File: 100 << 20}, nil)
 	lines := match.SplitLines([]byte("needle\n" + text))
 
-	start := time.Now()
-	got, err := s.File("first").Match(t.Context(), lines, all, 1<<20)
-	require.NoError(t, err)
-	assert.Equal(t, []int{0}, got.Stopped)
+	var first match.Result
+	for i, path := range []string{"first", "second"} {
+		got, err := s.File(path).Match(t.Context(), lines, all, 1<<20)
+		require.NoError(t, err)
+		assert.Equal(t, []int{0}, got.Stopped, "it would take hours")
+		assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
+		assert.Contains(
+			t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v",
+			got.Hits,
+		)
+		if i == 0 {
+			first = got
+		}
+		assert.Equal(t, first, got, "no file takes anything from another")
+	}
 
-	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
-	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
-	assert.Contains(
-		t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v",
-		got.Hits,
-	)
-
-	got, err = s.File("second").Match(t.Context(), lines, all, 1<<20)
+	f := s.File("third")
+	spans, ok, err := f.Spans(t.Context(), lines.Text(), 0, 0)
 	require.NoError(t, err)
-	assert.Empty(t, got.Stopped, "a rule is stopped once")
-	assert.Len(t, got.Hits, 1)
-
-	spans, err := s.Spans(t.Context(), []byte("aaa"), []int{0, 1})
+	assert.False(t, ok)
+	assert.NotEmpty(t, spans)
+	_, ok, err = f.Spans(t.Context(), []byte("aaa"), 0, 0)
 	require.NoError(t, err)
-	assert.Equal(t, []int{0}, spans.Unknown)
-	assert.Empty(t, spans.Stopped)
+	assert.False(t, ok, "its work is used up in this file")
+	_, ok, err = s.File("fourth").Spans(t.Context(), []byte("aaa"), 0, 0)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.Greater(t, s.Work(0), int64(300<<20))
+	assert.Less(t, s.Work(0), int64(310<<20))
+}
+
+// What rules do is the same whatever automata have seen before, and whoever works
+// beside them.
+func TestWorkIsTheSame(t *testing.T) {
+	t.Parallel()
+	rules := append(defaultRules(), thousandRules()...)
+	rules = append(rules, match.Rule{Pattern: `[a-z]+`}, match.Rule{Pattern: `\b[a-f]*a[a-f]{14}\b`})
+	text := plant([]byte(strings.Repeat("import os; key = 'abcdef' # todo\nfunc main() { return 1 }\n", 1500)), rules, 1)
+	used, err := match.Compile(rules)
+	require.NoError(t, err)
+
+	work := func(m *match.Matcher) []int64 {
+		s := m.NewSession(forever, nil)
+		_, err := s.File("a.py").Match(t.Context(), match.SplitLines(text), all, 100)
+		require.NoError(t, err)
+		list := make([]int64, len(rules))
+		for i := range list {
+			list[i] = s.Work(i)
+		}
+
+		return list
+	}
+	want := work(used)
+	for seed := range uint64(3) {
+		other := plant([]byte(strings.Repeat("x\n", 3000)), rules, seed+2)
+		_, err := used.NewSession(forever, nil).File("").Match(t.Context(), match.SplitLines(other), all, 100)
+		require.NoError(t, err)
+		require.Equal(t, want, work(used))
+	}
+	fresh, err := match.Compile(rules)
+	require.NoError(t, err)
+	assert.Equal(t, want, work(fresh))
 }
 
 // A large program on a large text is one search that regexp can't be stopped
 // in, but for the reader.
-func TestBudgetWithinOneSearch(t *testing.T) {
+func TestLimitWithinOneSearch(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]match.Rule{
 		"multiline":        {Pattern: `(?s)(?:x.{0,30}){30}END`, Multiline: true},
@@ -237,14 +289,11 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			m, err := match.Compile([]match.Rule{rule})
 			require.NoError(t, err)
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
-			const limit = 3 * time.Second // it would take half a minute and more
-			assert.Less(t, steady.Least(limit, func() {
-				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(
-					t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9,
-				)
-				require.NoError(t, err)
-				assert.Equal(t, []int{0}, got.Stopped)
-			}), limit)
+			s := m.NewSession(match.Limit{File: 8 << 20}, nil)
+			got, err := s.File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
+			require.NoError(t, err)
+			assert.Equal(t, []int{0}, got.Stopped)
+			assert.Less(t, s.Work(0), int64(9<<20))
 		})
 	}
 }
@@ -278,11 +327,11 @@ func TestSpansAndCandidates(t *testing.T) {
 
 	assert.Equal(t, []int{0, 2}, f.Candidates(text, false))
 	assert.Equal(t, []int{3}, f.Candidates(text, true))
-	spans, err := s.Spans(t.Context(), text, []int{0})
+	spans, ok, err := f.Spans(t.Context(), text, len(text), 0)
 	require.NoError(t, err)
 
-	assert.Empty(t, spans.Unknown)
-	assert.Equal(t, []match.Span{{Start: 0, End: 6}, {Start: 13, End: 18}}, spans.Spans)
+	assert.True(t, ok)
+	assert.Equal(t, []match.Span{{Start: 0, End: 6}, {Start: 13, End: 18}}, spans)
 }
 
 func TestCompileFails(t *testing.T) {

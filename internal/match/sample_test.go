@@ -112,10 +112,10 @@ func (w *writer) noise() []byte {
 	return out
 }
 
-// longLine writes a line whose length is near match.MaxLine, or far over it,
+// longLine writes a line of some 16 KiB, or far more,
 // with a piece at its start, end or middle.
 func (w *writer) longLine() []byte {
-	length := match.MaxLine + pick(w.choices, []int{0, 1, 0, 1, -1, 2})
+	length := 16<<10 + pick(w.choices, []int{0, 1, 0, 1, -1, 2})
 	if w.one(4) {
 		length += w.below(1 << 14)
 	}

@@ -98,12 +98,13 @@ func useAll(t *testing.T, m *match.Matcher, rules int) {
 		fmt.Fprintf(&text, "x%dabcabdacbdabdcacéé1é-yyy\n", i)
 	}
 	lines := match.SplitLines([]byte(text.String()))
-	session := m.NewSession(1<<50, nil)
+	session := m.NewSession(forever, nil)
 	_, err := session.File("a.go").Match(t.Context(), lines, []match.LineRange{{First: 1, Last: lines.Count()}}, 1000)
 	require.NoError(t, err)
 
 	for i := range rules {
-		_, err = session.Spans(t.Context(), []byte(fmt.Sprintf("x%d------------------------------ x%[1]d\n", i)), []int{i})
+		text := fmt.Sprintf("x%d------------------------------ x%[1]d\n", i)
+		_, _, err = session.File("").Spans(t.Context(), []byte(text), len(text), i)
 		require.NoError(t, err)
 	}
 }

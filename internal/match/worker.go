@@ -16,14 +16,10 @@ const (
 	// at already, until the whole line is tried instead: many places on a line
 	// must not make it quadratic.
 	maxAgain = 4096
-	// stepTime is what a byte that an automaton looks at counts as, in ns, and
-	// tryTime what each try adds: measured, rounded up.
-	stepTime = 3
-	tryTime  = 20
 	// stepsOfTry is how many bytes a try counts as beside those that it looks at.
 	stepsOfTry = 8
-	// settleSteps is how many steps a rule makes before they are charged.
-	settleSteps = 1 << 20
+	// stepsOfVain is how many bytes it counts as to compare a window in vain.
+	stepsOfVain = 8
 	// checkSteps is how many steps all rules make before the context is looked
 	// at: at most 10 ms.
 	checkSteps = 2 << 20
@@ -37,11 +33,14 @@ type worker struct {
 	places  []filter.Place
 	touched []uint32 // rules whose state is not zero
 	blocks  []block
-	bounds  []bounds // lines of a batch, for the weak rules
-	maybe   []uint32 // see candidates
+	bounds  []bounds       // lines of a batch, for the weak rules
+	maybe   []uint32       // see candidates
+	vain    [2]filter.Vain // by kind of plan
 
 	ctx     context.Context
+	done    <-chan struct{} // of ctx
 	file    *File
+	limit   int64 // of the work of each rule in this file
 	lines   Lines
 	text    []byte
 	plan    *plan
@@ -58,12 +57,13 @@ type worker struct {
 
 // ruleState is what a worker knows of a rule in one file.
 type ruleState struct {
+	work     int64
 	from, to uint32 // the line that needs no more tries, when done
 	reach    uint32 // offset up to which the last try looked
 	again    uint32 // bytes that tries looked at again since one began behind reach
-	steps    uint32 // not charged yet
 	count    uint32 // hits
 	done     bool
+	stopped  bool // its work is over the limit of the file
 	touched  bool
 	maybe    bool // see candidates
 }
@@ -79,7 +79,8 @@ func newWorker(m *Matcher) *worker {
 }
 
 func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
-	w.ctx, w.file, w.lines, w.text = ctx, f, lines, lines.Text()
+	w.ctx, w.done, w.file, w.lines, w.text = ctx, ctx.Done(), f, lines, lines.Text()
+	w.limit = f.limit.of(len(w.text))
 	w.first = first{hits: w.first.hits[:0], limit: limit}
 	w.aside, w.asides = first{limit: limit}, 0
 	w.stopped = nil
@@ -90,7 +91,7 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 // end lets go of the file.
 func (w *worker) end() {
 	w.touched = w.touched[:0]
-	w.ctx, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, Lines{}, nil, nil, false
+	w.ctx, w.done, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, nil, Lines{}, nil, nil, false
 	w.apart, w.aside = nil, first{}
 	if cap(w.first.hits) > 1<<12 {
 		w.first.hits = nil
@@ -166,7 +167,7 @@ func (w *worker) scan(b block, t *filter.Table) {
 		to := min(pos+batch, b.to)
 		for pos < to && !w.over {
 			var compared int
-			w.places, pos, compared = t.Scan(w.text, pos, to, w.places[:0])
+			w.places, pos, compared = t.Scan(w.text, pos, to, w.places[:0], &w.vain[w.plan.kind])
 			for _, p := range w.places {
 				if !w.over {
 					w.try(&w.plan.owners[p.ID], int(p.At), b)
@@ -241,7 +242,7 @@ func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok
 	if w.ended(rule) {
 		return false, true
 	}
-	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin)
+	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin, w.done)
 	if reach := uint32(min(begin+steps, end)); uint32(begin) < r.reach {
 		r.again += uint32(steps)
 		r.reach = max(r.reach, reach)
@@ -258,10 +259,10 @@ func (w *worker) matchesLine(rule uint32, r *ruleState, l bounds) bool {
 	if w.ended(rule) {
 		return false
 	}
-	match, steps, ok := w.matcher.programs[rule].Line(w.text[l.from:l.to])
+	match, steps, ok := w.matcher.programs[rule].Line(w.text[l.from:l.to], w.done)
 	w.charge(rule, r, steps)
 	if !ok {
-		w.file.session.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			_, match = p.Find(w.text[l.from:l.to], 0, g)
 		})
 	}
@@ -269,16 +270,54 @@ func (w *worker) matchesLine(rule uint32, r *ruleState, l bounds) bool {
 	return match
 }
 
-// ended says whether a rule's time is over, or the scan.
-func (w *worker) ended(rule uint32) bool { return w.over || w.file.session.stopped[rule].Load() }
+// ended says whether a rule was stopped in this file, or the scan has ended.
+func (w *worker) ended(rule uint32) bool { return w.over || w.rules[rule].stopped }
 
 // charge counts what an automaton did for a rule.
 func (w *worker) charge(rule uint32, r *ruleState, steps int) {
-	r.steps += uint32(steps*stepTime + tryTime)
-	if r.steps > settleSteps {
-		w.settle(rule, r)
+	if r.work += int64(steps + stepsOfTry); r.work > w.limit {
+		w.stop(rule, r)
 	}
 	w.tick(steps + stepsOfTry)
+}
+
+// guarded runs work for a rule that counts itself, unless the rule was stopped.
+func (w *worker) guarded(rule uint32, work func(p *confirm.Program, g *confirm.Guard)) {
+	if w.ended(rule) {
+		return
+	}
+	r := w.state(rule)
+	g := confirm.NewGuard(w.ctx, w.limit-r.work)
+	work(w.matcher.programs[rule], g)
+	r.work += g.Spent
+	w.over = w.over || w.ctx.Err() != nil
+	if g.Stopped && !w.over {
+		w.stop(rule, r)
+	}
+}
+
+// stop ends a rule in this file.
+func (w *worker) stop(rule uint32, r *ruleState) {
+	if !r.stopped {
+		r.stopped = true
+		w.stopped = append(w.stopped, int(rule))
+	}
+}
+
+// chargeVain charges rules for the windows that were compared in vain. The file is
+// through, so it stops none.
+func (w *worker) chargeVain() {
+	for _, p := range []*plan{&w.matcher.lines, &w.matcher.files} {
+		v := &w.vain[p.kind]
+		for _, id := range v.IDs {
+			for _, rule := range p.owners[id].rules {
+				if w.file.looks(rule) {
+					w.state(rule).work += stepsOfVain * int64(v.Counts[id])
+				}
+			}
+		}
+		v.Reset()
+	}
 }
 
 // tick counts work, and looks at the context once in a while. (Candidates has
@@ -286,16 +325,6 @@ func (w *worker) charge(rule uint32, r *ruleState, steps int) {
 func (w *worker) tick(steps int) {
 	if w.steps += steps; w.steps > checkSteps {
 		w.steps, w.over = 0, w.over || w.ctx != nil && w.ctx.Err() != nil
-	}
-}
-
-// settle charges a rule what its automaton did.
-func (w *worker) settle(rule uint32, r *ruleState) {
-	s := w.file.session
-	used := s.used[rule].Add(int64(r.steps))
-	r.steps = 0
-	if used > int64(s.budget) {
-		s.stop(int(rule), &w.stopped)
 	}
 }
 
@@ -319,8 +348,8 @@ func (w *worker) asideHit(h Hit) {
 	w.aside.add(h)
 }
 
-// matchesBefore says whether a rule matches on the line before a line, or has no
-// time left to find out: a hit is rather reported than apart.
+// matchesBefore says whether a rule matches on the line before a line, or was
+// stopped before it could say: a hit is rather reported than apart.
 func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	if l.from == 0 {
 		return false
@@ -328,7 +357,7 @@ func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
 
-	return before.to-before.from <= MaxLine && (w.matchesLine(rule, r, before) || w.ended(rule))
+	return w.matchesLine(rule, r, before) || w.ended(rule)
 }
 
 // count counts a hit of a multiline rule.

@@ -67,8 +67,8 @@ func (p Policy) JSON() []byte {
 // SkipReasons are the reasons for which something may not have been looked at.
 func SkipReasons() []string {
 	return []string{
-		finding.SkipBinary, finding.SkipSubmodule, finding.SkipFileTooLarge, finding.SkipLineTooLong,
-		finding.SkipUndecodable, finding.SkipRuleStopped, finding.SkipRulesFileInvalid,
+		finding.SkipBinary, finding.SkipSubmodule, finding.SkipFileTooLarge, finding.SkipUndecodable,
+		finding.SkipRuleStopped, finding.SkipRulesFileInvalid,
 	}
 }
 

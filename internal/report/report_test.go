@@ -134,7 +134,7 @@ func rich() report.Report {
 	r.Review.Skips = []finding.Skip{
 		{File: "logo.png", Reason: "binary", Tolerated: true},
 		{File: "data.json", Reason: "file_too_large"},
-		{File: "min.js", Line: 7, Reason: "line_too_long"},
+		{File: "min.js", Line: 7, Reason: "undecodable"},
 		{File: "vendor/lib", Reason: "submodule", Tolerated: true},
 		{File: "big.txt", RuleID: "custom/slow", Reason: "rule_stopped", Severity: rule.High},
 		{File: "new.txt", Reason: "reason_of_tomorrow"},

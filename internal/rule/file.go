@@ -64,14 +64,14 @@ type Override struct {
 //	rules: […]                 # at most MaxFileRules, each with its own id
 //
 // Unknown keys are mistakes. So is everything that Validate refuses, and a rule
-// that fails its own cases; all of them together may take Budget. The error is a
+// that fails its own cases; all of them together may take caseWork. The error is a
 // *FileError, or that of ctx when it ends meanwhile.
 func ParseFile(ctx context.Context, data []byte) (*File, error) {
 	return parseFile(ctx, data, false)
 }
 
 // ParseLocalFile reads a rules file of whoever runs prwarden, who is trusted with
-// more: MaxLocalFileSize, MaxLocalFileRules, and Budget for the cases of each rule.
+// more: MaxLocalFileSize, MaxLocalFileRules, and caseWork for the cases of each rule.
 // In everything else it is ParseFile.
 func ParseLocalFile(ctx context.Context, data []byte) (*File, error) {
 	return parseFile(ctx, data, true)
@@ -266,11 +266,11 @@ func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, local 
 
 	f.Rules, f.lines = make([]Rule, len(items)), make([]int, len(items))
 	mistakes := make([][]Mistake, len(items))
-	shared := &trials{left: Budget}
+	shared := &trials{left: caseWork}
 	for i, item := range items {
 		t := shared
 		if local {
-			t = &trials{left: Budget}
+			t = &trials{left: caseWork}
 		}
 		workers.Go(func() error {
 			own := decoder{lines: d.lines}

@@ -31,16 +31,33 @@ const (
 	MaxAllGlobs = 8 << 10  // bytes in both lists of Paths
 )
 
-// Budget is the time that one rule may spend matching: in a scan over all
-// files, and on its own cases.
-const Budget = 2 * time.Second
+const (
+	// caseWork is the work, as match.Limit has it, that a rule may do on its own
+	// cases, and all rules of a rules file on theirs.
+	caseWork = 256 << 20
+	// caseTime is the last resort: some automata do their work very slowly.
+	caseTime = 5 * time.Second
+)
+
+// WorkLimit is the work that a rule may do in one file of a scan. A rule whose matches
+// an automaton decides comes nowhere near it but by finding the columns of matches. For
+// a file of 1 MiB it is about 2 seconds of regexp.
+func WorkLimit() match.Limit { return match.Limit{File: 1 << 20, Byte: 1 << 10} }
+
+// LateWorkLimit is the WorkLimit of the files of a scan that come behind FullWork bytes.
+// It is far more than automata need, and keeps searches by regexp from taking minutes.
+func LateWorkLimit() match.Limit { return match.Limit{File: 256 << 10, Byte: 1 << 7} }
+
+// FullWork is how many bytes of a scan's files rules have all of WorkLimit for, in the
+// order of the files.
+const FullWork = 16 << 20
 
 // Validate returns nil or an *errs.Error of kind InvalidArgument that has
 // everything that is wrong with r, by field. An empty Scope is ScopeOrg. The
-// rule's cases are run, within Budget; it fails with the error of ctx when that
+// rule's cases are run, within caseWork; it fails with the error of ctx when that
 // ends meanwhile.
 func Validate(ctx context.Context, r Rule) error {
-	t := &trials{left: Budget}
+	t := &trials{left: caseWork}
 	v := t.violations(ctx, r)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -84,7 +101,7 @@ func (v *violationList) add(field, format string, args ...any) {
 
 // trials runs the cases of one rule, or of all rules of a file, within one
 // budget: a file can hold hundreds of slow ones.
-type trials struct{ left time.Duration }
+type trials struct{ left int64 }
 
 // violations returns what is wrong with r, scope and repository aside.
 func (t *trials) violations(ctx context.Context, r Rule) violationList {
@@ -213,16 +230,17 @@ func (t *trials) run(ctx context.Context, v *violationList, r Rule) {
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
-	began := time.Now()
-	defer func() { t.left -= time.Since(began) }()
-	file, err := newTrial(r.Pattern, r.Multiline, max(t.left, time.Nanosecond))
+	session, err := newTrial(r.Pattern, r.Multiline, t.left)
 	if err != nil {
 		v.add("pattern", "%v", err)
 		return
 	}
+	defer func() { t.left -= session.Work(0) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
+	defer cancel()
 
 	for i, text := range slices.Concat(r.Cases.Match, r.Cases.NoMatch) {
-		hits, err := hitsIn(ctx, file, text, 1)
+		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, 1)
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
@@ -240,7 +258,7 @@ func (t *trials) run(ctx context.Context, v *violationList, r Rule) {
 // Try matches a pattern on a text as a review would if the text were a file of
 // which every line was added, and returns at most limit hits and whether there
 // were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
-// that a rule can't have or that takes more than Budget, and when ctx ends.
+// that a rule can't have or that takes more than caseWork, and when ctx ends.
 func Try(
 	ctx context.Context, pattern string, multiline bool, text string, limit int,
 ) (hits []match.Hit, truncated bool, err error) {
@@ -252,9 +270,11 @@ func Try(
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
 
-	file, err := newTrial(pattern, multiline, Budget)
+	session, err := newTrial(pattern, multiline, caseWork)
 	if err == nil {
-		hits, err = hitsIn(ctx, file, text, limit+1)
+		limited, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
+		defer cancel()
+		hits, err = hitsIn(limited, session, caseWork, text, limit+1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -266,20 +286,27 @@ func Try(
 	return hits[:min(len(hits), limit)], len(hits) > limit, nil
 }
 
-func newTrial(pattern string, multiline bool, budget time.Duration) (*match.File, error) {
+func newTrial(pattern string, multiline bool, work int64) (*match.Session, error) {
 	m, err := match.Compile([]match.Rule{{Pattern: pattern, Multiline: multiline}})
 	if err != nil {
 		return nil, err
 	}
-	return m.NewSession(budget, nil).File(""), nil
+	return m.NewSession(match.Limit{File: work}, nil), nil
 }
 
-// hitsIn returns at most limit hits of one rule in a text.
-func hitsIn(ctx context.Context, file *match.File, text string, limit int) ([]match.Hit, error) {
+var errTooSlow = errors.New("takes too long on the given texts; make it simpler, or the texts fewer")
+
+// hitsIn returns at most limit hits of the one rule of a session in a text, within so
+// much work. It fails with the cause of ctx's end.
+func hitsIn(ctx context.Context, s *match.Session, work int64, text string, limit int) ([]match.Hit, error) {
 	lines := match.SplitLines([]byte(text))
-	result, err := file.Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}}, limit)
-	if err == nil && len(result.Stopped) > 0 {
-		err = errors.New("takes more than 2 seconds on the given texts; make it simpler, or the texts fewer")
+	all := []match.LineRange{{First: 1, Last: lines.Count()}}
+	result, err := s.File("").Within(match.Limit{File: work}).Match(ctx, lines, all, limit)
+	switch {
+	case err != nil:
+		return nil, context.Cause(ctx)
+	case len(result.Stopped) > 0:
+		return nil, errTooSlow
 	}
-	return result.Hits, err
+	return result.Hits, nil
 }

@@ -28,6 +28,8 @@ type File struct {
 	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
 	Added     []LineRange // the added lines, ascending, not touching each other
 	Err       error       // why nothing of it can be looked at; nil for files of a Change
+
+	late bool // see rule.LateWorkLimit
 }
 
 // LineRange is a run of lines, First to Last, counted from 1, both included.
@@ -47,13 +49,15 @@ type FileResult struct {
 	err             error             // only when the context ended, and of a panic
 }
 
-// stopped adds skips of rules that ran out of time.
+// stopped adds skips of rules that have used up their work in the file, each once.
 func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
 		skip := finding.Skip{
 			File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleStopped, Severity: rules[i].Severity,
 		}
-		r.Skips = append(r.Skips, skip)
+		if !slices.Contains(r.Skips, skip) {
+			r.Skips = append(r.Skips, skip)
+		}
 	}
 }
 
@@ -74,7 +78,7 @@ type fileScan struct {
 // view is a file as one group of rules looks at it.
 type view struct {
 	group
-	masking *match.File
+	masking *match.File // of masks
 }
 
 // hit is a match of a rule of one of the groups.
@@ -163,12 +167,12 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 			session = g.locked
 		}
 		if session != g.masks {
-			s.views[i] = view{g, g.masks.File(s.file.Path, languages...)}
+			s.views[i] = view{g, s.of(g.masks, languages)}
 		}
 		if session == nil {
 			continue
 		}
-		file := session.File(s.file.Path, languages...)
+		file := s.of(session, languages)
 		if session == g.masks {
 			s.views[i] = view{g, file}
 		}
@@ -189,12 +193,6 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		}
 
 		s.out.stopped(s.file.Path, g.rules, found.Stopped)
-		if i == 0 { // the same for every group
-			for _, n := range found.LongLines {
-				skip := finding.Skip{File: s.file.Path, Line: n, Reason: finding.SkipLineTooLong}
-				s.out.Skips = append(s.out.Skips, skip)
-			}
-		}
 	}
 
 	return s.sorted(append(s.first(hits), s.first(suppressed)...)), nil
@@ -208,6 +206,16 @@ func (s *fileScan) languages() []string {
 	}
 
 	return language.Of(s.file.Path, s.lines.Line(1))
+}
+
+// of is the file as the rules of a session look at it.
+func (s *fileScan) of(session *match.Session, languages []string) *match.File {
+	f := session.File(s.file.Path, languages...)
+	if s.file.late {
+		f.Within(rule.LateWorkLimit())
+	}
+
+	return f
 }
 
 func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }
@@ -274,7 +282,7 @@ func (s *fileScan) describe(ctx context.Context, f *finding.Finding) {
 	f.UTF16Column = s.utf16Column(f.Line, f.Column)
 	f.UTF16EndColumn = s.utf16Column(f.EndLine, f.EndColumn)
 	f.Snippet = line.snippet(f.Column - 1)
-	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity()})
+	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity(f.Column - 1)})
 }
 
 // utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
@@ -394,21 +402,26 @@ func (s *fileScan) isAdded(line int) bool {
 	return i < len(added) && added[i].First <= line
 }
 
+// isStopped says whether a rule was stopped in the file.
+func (s *fileScan) isStopped(fullID string) bool {
+	return slices.ContainsFunc(s.out.Skips, func(skip finding.Skip) bool { return skip.RuleID == fullID })
+}
+
 // unused says which ids of a comment are of no use; nothing when all are, or may
 // be. A scan knows only of rules that looked at both lines.
 func (s *fileScan) unused(ctx context.Context, x comment) string {
 	next := x.line + 1
 	isLast := x.line == s.lines.Count()
-	looked := !s.excluded && (isLast || s.isAdded(next) && len(s.lines.Line(next)) <= match.MaxLine)
+	looked := !s.excluded && (isLast || s.isAdded(next))
 
 	var idle, unknown []string
 	for i, id := range x.ids {
-		at, known := s.plan.places()[id]
+		at, known := s.plan.known()[id]
 		switch {
 		case x.used&(1<<i) != 0:
 		case !known && !s.plan.otherRules:
 			unknown = append(unknown, id)
-		case looked && at.session != nil && !at.session.Stopped(at.rule):
+		case looked && at && !s.isStopped(id):
 			idle = append(idle, id)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -57,14 +58,24 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// A long line of which a part is hidden is hidden as a whole.
+// A text that is hidden in a long line is hidden everywhere in it; if there are too
+// many, all of it is.
 func TestMaskLongLine(t *testing.T) {
 	t.Parallel()
-	line := []byte(strings.Repeat("x", match.MaxLine+1))
-	masked := newMaskedLine(line, []match.Span{{Start: 5, End: 6}})
+	line := []byte(strings.Repeat("x", longLine) + "secret" + strings.Repeat("x", longLine) + "secret")
+	masked := newMaskedLine(line, []match.Span{{Start: longLine, End: longLine + 6}})
 
-	assert.Equal(t, mask, string(masked.show(0, len(line))))
-	assert.Equal(t, mask, masked.snippet(100))
+	lead := strings.Repeat("x", snippetLead)
+	assert.Equal(t, lead+mask+lead+mask, masked.snippet(longLine)[:snippetLead+4+snippetLead]+masked.snippet(len(line) - 6)[snippetLead:])
+	assert.NotContains(t, string(masked.show(0, len(line))), "secret")
+	assert.NotEqual(t, masked.identity(longLine), masked.identity(len(line)-6))
+
+	var spans []match.Span
+	for i := range maxSearch / len(line) {
+		copy(line[10*i:], strconv.Itoa(100_000+i))
+		spans = append(spans, match.Span{Start: 10 * i, End: 10*i + 6})
+	}
+	assert.Equal(t, mask, newMaskedLine(line, spans).snippet(100))
 }
 
 // A panic ends the scan of one pull request only.

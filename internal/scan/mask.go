@@ -18,7 +18,7 @@ type masker struct {
 	views []view
 	lines match.Lines
 	file  string
-	out   *FileResult // hears of rules that ran out of time
+	out   *FileResult // hears of rules that were stopped
 
 	read    bool
 	blind   bool         // a multiline rule could not say: everything is hidden
@@ -82,23 +82,23 @@ func (m *masker) spans(ctx context.Context, line []byte, start int) []match.Span
 }
 
 // secrets returns what rules with redact match in a text, a file or a line. blind
-// says that one of them had no time left to say.
+// says that one of them was stopped before it could say.
 func (m *masker) secrets(ctx context.Context, text []byte, multiline bool) (spans []match.Span, blind bool) {
 	for _, v := range m.views {
 		for _, r := range v.masking.Candidates(text, multiline) {
 			if !v.rules[r].Redact {
 				continue
 			}
-			found, err := v.masks.Spans(ctx, text, []int{r})
+			found, ok, err := v.masking.Spans(ctx, text, len(m.lines.Text()), r)
 			if err != nil {
 				m.err = err
 				return nil, true
 			}
 
-			spans = join(append(spans, found.Spans...)) // at once, so that many rules don't add up
-			blind = blind || len(found.Unknown) > 0
-			if v.masks == v.hits { // else the rule does not take part, and a skip would say nothing
-				m.out.stopped(m.file, v.rules, found.Stopped)
+			spans = join(append(spans, found...)) // at once, so that many rules don't add up
+			blind = blind || !ok
+			if !ok && v.masks == v.hits { // else the rule does not take part, and a skip would say nothing
+				m.out.stopped(m.file, v.rules, []int{r})
 			}
 		}
 	}
@@ -126,14 +126,18 @@ type maskedLine struct {
 	normal string       // see identity; empty when nobody has asked yet
 }
 
-// newMaskedLine hides spans of a line, and every other occurrence in it of a
-// text that is in one of them. A line over match.MaxLine is hidden as a whole
-// if any of it is: no finding needs to show more, and the search could be long.
-func newMaskedLine(line []byte, spans []match.Span) *maskedLine {
-	if len(spans) > 0 && len(line) > match.MaxLine {
-		return &maskedLine{text: line, hidden: []match.Span{{Start: 0, End: len(line)}}}
-	}
+const (
+	// longLine is the length of a line, in bytes, over which the whole of it is no
+	// good for people, and too long to be shown or compared for each finding.
+	longLine = 16 << 10
+	// maxSearch bounds the search for hidden texts in a line: its length times their
+	// number.
+	maxSearch = 64 << 20
+)
 
+// newMaskedLine hides spans of a line, and every other occurrence in it of a
+// text that is in one of them. Where that could take long, it hides the line.
+func newMaskedLine(line []byte, spans []match.Span) *maskedLine {
 	all := slices.Clone(spans)
 	known := map[string]bool{"": true}
 	for _, s := range spans {
@@ -141,7 +145,9 @@ func newMaskedLine(line []byte, spans []match.Span) *maskedLine {
 		if known[string(text)] {
 			continue
 		}
-		known[string(text)] = true
+		if known[string(text)] = true; len(known)*len(line) > maxSearch {
+			return &maskedLine{text: line, hidden: []match.Span{{Start: 0, End: len(line)}}}
+		}
 
 		for from := 0; ; {
 			i := bytes.Index(line[from:], text)
@@ -192,9 +198,13 @@ func (l *maskedLine) show(from, to int) []byte {
 	return append(out, l.text[min(from, to):to]...)
 }
 
-// identity is the whole line as fingerprints see it: a comment that suppresses what
-// is found there makes no other finding of it.
-func (l *maskedLine) identity() string {
+// identity is the line as fingerprints see it, of a long one what is around a match
+// at an offset. A comment that suppresses what is found there makes no other finding
+// of it.
+func (l *maskedLine) identity(at int) string {
+	if len(l.text) > longLine {
+		return normalise(l.show(max(0, at-snippetLead), min(at+MaxSnippet, len(l.text))))
+	}
 	if l.normal == "" {
 		l.normal = normalise(withoutDirective(l.show(0, len(l.text))))
 	}
@@ -213,7 +223,9 @@ func (l *maskedLine) snippet(at int) string {
 		}
 	}
 
-	return printable(l.show(from, len(l.text)), MaxSnippet)
+	to := min(from+longLine, len(l.text)) // masks may be for long texts
+
+	return printable(l.show(from, to), MaxSnippet)
 }
 
 // printable is text with U+FFFD for what is not UTF-8 and for disruptive characters,

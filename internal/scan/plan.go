@@ -94,8 +94,8 @@ type plan struct {
 	// maySuppress is policy.Policy.MaySuppress.
 	maySuppress func(rule.Rule, finding.Suppression, string) error
 
-	// places has the rules by full id, once somebody asks for it.
-	places func() map[string]place
+	// known has the rules by full id, once somebody asks for it: whether they take part.
+	known func() map[string]bool
 }
 
 // group is a ruleset that takes part in a scan. Rules with redact hide what
@@ -117,13 +117,6 @@ func (g group) policed(i int) rule.Rule {
 	x.Severity = g.own[i]
 
 	return x
-}
-
-// place is where a plan has a rule. The zero place is of no group: the rule is
-// known, and has no part in the scan.
-type place struct {
-	session *match.Session
-	rule    int
 }
 
 // plan puts the rules of a scan together. file is the base's rules file, nil
@@ -148,7 +141,7 @@ func (s *Scanner) plan(ctx context.Context, r Request, file *rule.File) (*plan, 
 		placesOnly:  r.PlacesOnly,
 		maySuppress: rules.Suppressor(),
 	}
-	p.places = sync.OnceValue(p.locate)
+	p.known = sync.OnceValue(p.know)
 	p.metas, p.switched = c.metas()
 
 	applied, changed := p.add(r.Rules, r.Ruleset, c)
@@ -216,10 +209,10 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 		changed = changed || g.noHits[i] || out.rule.Severity != x.Severity || len(out.exclude) > 0
 	}
 
-	g.hits = r.matcher.NewSession(rule.Budget, g.noHits)
+	g.hits = r.matcher.NewSession(rule.WorkLimit(), g.noHits)
 	g.masks = g.hits
 	if !slices.Equal(off, g.noHits) {
-		g.masks = r.matcher.NewSession(rule.Budget, off)
+		g.masks = r.matcher.NewSession(rule.WorkLimit(), off)
 	}
 	g.hits.Spare(spares)
 	g.masks.Spare(spares)
@@ -229,30 +222,26 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 	return applied, changed
 }
 
-// locate returns the places of all rules that are known, also of those that only
-// the head's rules file has.
-func (p *plan) locate() map[string]place {
-	places := map[string]place{}
+// know returns all rules that are known, also those that only the head's rules file
+// has, and whether they take part.
+func (p *plan) know() map[string]bool {
+	known := map[string]bool{}
 	for _, id := range rule.MetaIDs() {
-		places[id] = place{}
+		known[id] = false
 	}
 	if p.head != nil {
 		for _, x := range p.head.Rules {
-			places[x.FullID()] = place{}
+			known[x.FullID()] = false
 		}
 	}
 
 	for _, g := range p.groups {
 		for i, x := range g.rules {
-			if _, ok := places[x.FullID()]; !g.noHits[i] {
-				places[x.FullID()] = place{g.hits, i}
-			} else if !ok {
-				places[x.FullID()] = place{}
-			}
+			known[x.FullID()] = known[x.FullID()] || !g.noHits[i]
 		}
 	}
 
-	return places
+	return known
 }
 
 // The rules of findings that are about the rules file.

@@ -163,7 +163,7 @@ func (g *group) lock(m *match.Matcher, spares []match.Spare) {
 	for i := range off {
 		off[i] = g.noHits[i] || !g.isLocked[i]
 	}
-	g.locked = m.NewSession(rule.Budget, off)
+	g.locked = m.NewSession(rule.WorkLimit(), off)
 	g.locked.Spare(spares)
 }
 

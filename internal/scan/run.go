@@ -45,7 +45,7 @@ func (s *Scanner) run(
 	matchers := slices.Repeat([]matcher{match}, s.options.Workers)
 	total, done, told := change.FileCount(), 0, time.Time{}
 
-	err = pipeline(ctx, matchers, change.Files, func(f *File, r FileResult) error {
+	err = pipeline(ctx, matchers, inOrder(change.Files), func(f *File, r FileResult) error {
 		done++
 		c.bytes += int64(len(f.Content))
 		edited = edited || f.Path == rule.FilePath
@@ -60,6 +60,26 @@ func (s *Scanner) run(
 	})
 
 	return edited, err
+}
+
+// inOrder says of each file whether it comes late in the scan. That depends on nothing
+// but the files before it, so that a scan has the same result however many files are
+// matched at the same time.
+func inOrder(files func(context.Context) iter.Seq2[*File, error]) func(context.Context) iter.Seq2[*File, error] {
+	return func(ctx context.Context) iter.Seq2[*File, error] {
+		return func(yield func(*File, error) bool) {
+			before := 0
+			for f, err := range files(ctx) {
+				if f != nil {
+					f.late = before > rule.FullWork
+					before += len(f.Content)
+				}
+				if !yield(f, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // matcher matches rules on a file. It is used by one goroutine at a time.
@@ -138,32 +158,19 @@ func pipeline(
 
 // ScanFiles matches the rules of a request on files that are in no change, some
 // of them at the same time, and gives take what it finds in each, in their order
-// and from one goroutine. Each rule has rule.Budget for each file, and r.MaxFindings
-// are findings of each file. Of the target nothing counts.
+// and from one goroutine. r.MaxFindings are findings of each file. Of the target
+// nothing counts.
 func (s *Scanner) ScanFiles(
 	ctx context.Context, r Request, jobs int, files iter.Seq2[*File, error], take func(*File, FileResult) error,
 ) error {
-	matchers := make([]matcher, jobs)
-	for i := range matchers {
-		// Making a plan costs as much as some small files, so one serves until files
-		// have used a part of its time.
-		var p *plan
-		used := time.Duration(0)
-		matchers[i] = func(ctx context.Context, f *File) (result FileResult) {
-			if p == nil {
-				if p, result.err = s.plan(ctx, r, r.File); result.err != nil {
-					return result
-				}
-			}
-			began := time.Now()
-			result = scanFile(ctx, p, f, r.MaxFindings)
-			if used += time.Since(began); used > rule.Budget/20 {
-				p, used = nil, 0
-			}
-
-			return result.alone(ctx, f)
-		}
+	p, err := s.plan(ctx, r, r.File)
+	if err != nil {
+		return err
 	}
+	match := func(ctx context.Context, f *File) FileResult {
+		return scanFile(ctx, p, f, r.MaxFindings).alone(ctx, f)
+	}
+	matchers := slices.Repeat([]matcher{match}, jobs)
 
 	return pipeline(ctx, matchers, func(context.Context) iter.Seq2[*File, error] { return files }, take)
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -90,7 +89,7 @@ func TestCounts(t *testing.T) {
 
 func TestSkips(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", match.MaxLine+1)
+	long := strings.Repeat("x", 1<<16)
 	p := &pull{files: []scan.File{
 		file("binary", "a\x00todo"),
 		file("binary-late", strings.Repeat("-\n", 4000)+"todo\x00"),
@@ -108,12 +107,11 @@ func TestSkips(t *testing.T) {
 	assert.Equal(t, []finding.Skip{
 		{File: "binary", Reason: finding.SkipBinary},
 		{File: "huge", Reason: finding.SkipFileTooLarge},
-		{File: "long", Line: 2, Reason: finding.SkipLineTooLong},
 		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
 
 	assert.Equal(t,
-		[]string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"},
+		[]string{"binary-late:4001 custom/x", "long:1 custom/x", "long:2 custom/x", "long:3 custom/x", "long-old:1 custom/x"},
 		places(got))
 
 	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
@@ -247,17 +245,53 @@ func TestFailures(t *testing.T) {
 // the scan.
 func TestRuleStopped(t *testing.T) {
 	t.Parallel()
-	text := "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "todo\n"
-	p := &pull{files: []scan.File{file("1", text), file("2", text)}}
-	got := run(t, p, regex("slow", `first|(?s)a.*z|a`, multiline), regex("todo", "todo"))
-	require.Len(t, got.Skips, 1)
-	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
-	assert.Equal(t, finding.SkipRuleStopped, got.Skips[0].Reason)
-	found := places(got)
+	text := "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 1000) + "todo\n"
+	rules := []rule.Rule{regex("slow", `first|(?s)a.*z|a`, multiline), regex("todo", "todo")}
+	files := []scan.File{file("1", text), file("2", text), file("3", "first\n")}
+	got := run(t, &pull{files: files}, rules...)
+	require.Len(t, got.Skips, 2)
+	for i, skip := range got.Skips {
+		assert.Equal(t, "custom/slow", skip.RuleID)
+		assert.Equal(t, finding.SkipRuleStopped, skip.Reason)
+		assert.Equal(t, files[i].Path, skip.File)
+	}
 
-	assert.Contains(t, found, "1:5002 custom/todo")
-	assert.Contains(t, found, "2:5002 custom/todo")
-	assert.Contains(t, found, "1:1 custom/slow", "what was found stays")
+	found := places(got)
+	for _, place := range []string{"1:1002 custom/todo", "2:1002 custom/todo", "1:1 custom/slow", "2:1 custom/slow"} {
+		assert.Contains(t, found, place)
+	}
+	assert.Contains(t, found, "3:1 custom/slow", "no file takes anything from another")
+
+	for _, workers := range []int{1, 2, 7} {
+		again, err := try(t, &pull{files: files}, rules, setup{options: scan.Options{Workers: workers}})
+		require.NoError(t, err)
+		assert.Equal(t, got.Result, again.Result, "whoever works beside it")
+	}
+}
+
+// Files behind many others have less work, whatever the order in which they are matched.
+func TestLateFilesHaveLessWork(t *testing.T) {
+	t.Parallel()
+	text := "first\n" + strings.Repeat("a", 200) + "\n"
+	rules := []rule.Rule{regex("slow", `first|(?s)a.*z|a[a-y]*y`, multiline)}
+	files := []scan.File{file("0", text)}
+	for i := range rule.FullWork/scan.MaxFileSize + 1 {
+		files = append(files, file(fmt.Sprintf("a%02d", i), strings.Repeat("-", scan.MaxFileSize)))
+	}
+	files = append(files, file("z", strings.Repeat(text, 40)), file("zz", text))
+
+	var first *scan.Result
+	for _, workers := range []int{1, 4} {
+		got, err := try(t, &pull{files: files}, rules, setup{options: scan.Options{Workers: workers}})
+		require.NoError(t, err)
+		require.Len(t, got.Skips, 1)
+		assert.Equal(t, "z", got.Skips[0].File)
+		assert.Contains(t, places(got), "zz:1 custom/slow")
+		if first == nil {
+			first = got
+		}
+		assert.Equal(t, first.Result, got.Result)
+	}
 }
 
 func TestProgress(t *testing.T) {

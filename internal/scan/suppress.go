@@ -298,8 +298,8 @@ func (c *comment) terms() finding.Suppression {
 }
 
 // readComments returns the comments of a file: also those on lines that were not
-// added, where a match of several lines may start. Like rules it does not look at
-// lines over match.MaxLine.
+// added, where a match of several lines may start. On a long line nobody would see one,
+// so it is a mistake there.
 func readComments(file string, lines match.Lines, p *plan) (all comments) {
 	at := indexMarker(lines.Text(), 0)
 	if at < 0 {
@@ -309,7 +309,10 @@ func readComments(file string, lines match.Lines, p *plan) (all comments) {
 	lexer := newLexer(file, lines.Text())
 	for at >= 0 {
 		n, _ := lines.At(at)
-		if d, ok := commentIn(lexer, lines.Line(n), lines.Start(n)); ok && len(lines.Line(n)) <= match.MaxLine {
+		if d, ok := commentIn(lexer, lines.Line(n), lines.Start(n)); ok {
+			if len(lines.Line(n)) > longLine {
+				d.mistake = "its line has more than 16 KiB, so that nobody would see it"
+			}
 			reason := string(lines.Line(n)[d.reasonStart:d.reasonEnd])
 			expired := d.until != "" && d.until < p.today
 			all = append(all, comment{directive: d, line: n, reason: reason, expired: expired})

@@ -33,7 +33,7 @@ func requiresReason() *policy.Policy {
 func TestSuppression(t *testing.T) {
 	t.Parallel()
 	evil := regex("s/eval", `eval\(`)
-	long := strings.Repeat("-", match.MaxLine)
+	long := strings.Repeat("-", 16<<10)
 
 	for name, tt := range map[string]struct {
 		text       string
@@ -68,10 +68,13 @@ func TestSuppression(t *testing.T) {
 			text:  "+eval( /* \u202e prwarden:ignore s/eval -- why */\n",
 			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
 		},
-		"in a line that is too long": {
-			text: "+" + long + " prwarden:ignore s/eval\n+eval(\n+" + long + " prwarden:ignore\n", found: []string{"a:2 s/eval"},
+		"in a long line": {
+			text:  "+" + long + " prwarden:ignore s/eval\n+eval(\n",
+			found: []string{"a:1 meta/suppression-malformed", "a:2 s/eval"},
 		},
-		"before a line that is too long": {text: "+// prwarden:ignore s/eval -- why\n+" + long + " eval(\n"},
+		"before a long line": {
+			text: "+// prwarden:ignore s/eval -- why\n+" + long + " eval(\n", suppressed: []string{"a:2 s/eval"},
+		},
 		"a rule that is not selected": {
 			text:    "+// prwarden:ignore s/eval -- why\n+eval(\n",
 			rules:   []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},

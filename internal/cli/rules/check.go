@@ -195,7 +195,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	}
 	text := fmt.Sprintf("%d %s in %s.\n", matches, word, terminal.Count(files, "file"))
 	if stopped > 0 {
-		text += fmt.Sprintf("It was stopped in %s, where it took more than 2 seconds.\n", terminal.Count(stopped, "file"))
+		text += fmt.Sprintf("It was stopped in %s, where it took too much work.\n", terminal.Count(stopped, "file"))
 	}
 	if cost, err := r.Cost(); err == nil {
 		text += "It costs " + price(cost) + "\n"

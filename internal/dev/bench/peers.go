@@ -163,7 +163,7 @@ func (p *peer) measure(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// What a scan leaves out, wholly or in part. Other programs do not, so these files are no part of a comparison.
+// What a scan leaves out, or another program may. These files are no part of a comparison.
 const (
 	maxFile = 1 << 20
 	maxLine = 16 << 10

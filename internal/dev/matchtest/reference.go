@@ -32,7 +32,7 @@ func Reference(rules []match.Rule, path string, content []byte, added []match.Li
 	}
 	for _, r := range added {
 		for n := max(r.First, 1); n <= min(r.Last, len(lines)); n++ {
-			wanted[n] = len(text(n)) <= match.MaxLine
+			wanted[n] = true
 		}
 	}
 

@@ -2,7 +2,6 @@ package stagetest_test
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,16 +53,14 @@ func TestDocument(t *testing.T) {
 	}
 	assert.Equal(t, []string{`l o r [\t␣=]`, `o r [\t␣=] [\t␣#=]`, `l o u r`, `o l o u`}, windows)
 
-	room := new(atomic.Int64)
-	room.Store(1 << 20)
-	program := confirm.NewProgram(pattern, parsed, 30, room)
-	places, _, _ := filter.New(needles).Tables[0].Scan([]byte(text), 0, len(text), nil)
+	program := confirm.NewProgram(parsed, 30, confirm.NewRoom(1<<20))
+	places, _, _ := filter.New(needles).Tables[0].Scan([]byte(text), 0, len(text), nil, new(filter.Vain))
 	var story []string
 	for _, p := range places {
 		begin := int(p.At) - choice.Windows[p.ID].At
 		line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:p.At], '\n')+1:], "\n")
 		outcome := "automaton"
-		match, _, ok := program.At([]byte(text), begin)
+		match, _, ok := program.At([]byte(text), begin, nil)
 		require.True(t, ok)
 		if match {
 			outcome = "match"

@@ -69,7 +69,7 @@ func storedOutcome(t *testing.T, h Harness) {
 	}
 	o.Skips = []finding.Skip{
 		{File: "a", Reason: "binary", Tolerated: true},
-		{File: "b", Line: 7, Reason: "line_too_long"},
+		{File: "b", Line: 7, Reason: "rules_file_invalid"},
 		{File: "c", RuleID: "custom/r", Reason: "rule_stopped", Severity: rule.Critical},
 	}
 	o.Verdict = finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 7_000_000}

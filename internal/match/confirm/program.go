@@ -22,8 +22,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,29 +36,32 @@ type Program struct {
 
 	begins      bool // a match begins where that of the engine's form does, and not by ^
 	looksBehind bool
-	size        int // estimate of its instructions
-	plainSteps  int
+	work        int                   // of a search, for each byte
 	first       func() *regexp.Regexp // for a search from the start of a text
 	onward      func() *regexp.Regexp // for a search from within, when it looks behind
 }
 
-// NewProgram prepares a pattern, as it was written and as it was parsed. size is
-// an estimate of its instructions. room is the memory for what is large that
-// all programs share, in bytes.
-func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
-	lean := parsed.Lean()
+// NewProgram prepares a pattern. size is an estimate of its instructions. room is the
+// memory for what is large that all programs share.
+func NewProgram(parsed parse.Pattern, size int, room *Room) *Program {
+	lean, pattern := parsed.Lean(), parsed.Text
 	ranges := RangesOf(parsed.Source)
 	weight := regexpSize(parsed.Source, size, ranges)
+	has := hasAutomata(size, ranges.Tree, room)
 
 	return &Program{
-		memory:   programSize(parsed, size, ranges, weight),
-		automata: sync.OnceValue(func() automata { return newAutomata(lean.Again(), size, room) }),
-		begins:   parsed.Begins && !hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText),
+		memory: programSize(parsed, size, ranges, weight),
+		automata: sync.OnceValue(func() (a automata) {
+			if has {
+				a = newAutomata(lean.Again(), lean.Multiline, room)
+			}
+			return a
+		}),
+		begins: parsed.Begins && !hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText),
 		looksBehind: hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary,
 			syntax.OpNoWordBoundary),
-		size:       size,
-		plainSteps: plainSteps,
-		first:      keep(weight, room, func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
+		work:  searchWork + size,
+		first: keep(weight, room, func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
 		// The character before the place is matched first, so that ^ and \b see
 		// it, and the least text after it, so that the match is the leftmost.
 		onward: keep(weight, room, func() *regexp.Regexp {
@@ -74,20 +75,24 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 type Group struct{ automata func() automata }
 
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
-// of their instructions; see NewProgram for room.
-func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
+// of their instructions, ranges those of their classes; see NewProgram for room.
+func NewGroup(patterns []parse.Pattern, size, ranges int, room *Room) *Group {
+	has := hasAutomata(size, ranges, room)
 	lean := make([]parse.Pattern, len(patterns))
 	for i, p := range patterns {
 		lean[i] = p.Lean()
 	}
 
-	return &Group{automata: sync.OnceValue(func() automata {
+	return &Group{automata: sync.OnceValue(func() (a automata) {
+		if !has {
+			return a
+		}
 		all := &syntax.Regexp{Op: syntax.OpAlternate}
 		for _, p := range lean {
 			all.Sub = append(all.Sub, p.Again())
 		}
 
-		return newAutomata(all, size, room)
+		return newAutomata(all, false, room)
 	})}
 }
 
@@ -98,23 +103,24 @@ func (g *Group) MayMatch(text []byte, at int) (may bool, steps int) {
 }
 
 // MayMatchLine says whether one of the patterns may match on a line: false is
-// sure. steps is how many bytes it looked at.
-func (g *Group) MayMatchLine(line []byte) (may bool, steps int) {
-	match, steps, ok := g.automata().anywhere.Match(line, 0)
+// sure. steps is how many bytes it looked at. See DFA.Match for done.
+func (g *Group) MayMatchLine(line []byte, done <-chan struct{}) (may bool, steps int) {
+	match, steps, ok := g.automata().anywhere.Match(line, 0, done)
 
 	return match || !ok, steps
 }
 
 // At says whether a match begins at text[at], on a line that goes on to its
 // ending or the end of the text. steps is how many bytes it looked at. ok is
-// false when only a search can tell.
-func (p *Program) At(text []byte, at int) (match bool, steps int, ok bool) {
-	return p.automata().here.Match(text, at)
+// false when only a search can tell: for a program, always or never. See DFA.Match
+// for done.
+func (p *Program) At(text []byte, at int, done <-chan struct{}) (match bool, steps int, ok bool) {
+	return p.automata().here.Match(text, at, done)
 }
 
 // Line says whether a line matches, as At does for one offset.
-func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
-	return p.automata().anywhere.Match(line, 0)
+func (p *Program) Line(line []byte, done <-chan struct{}) (match bool, steps int, ok bool) {
+	return p.automata().anywhere.Match(line, 0, done)
 }
 
 // hasOp says whether one of the operators is in re.
@@ -138,15 +144,24 @@ func (p *Program) Columns(line []byte, from int, g *Guard) (match Span, ok bool)
 	return Span{Start: match.Start + from, End: match.End + from}, ok
 }
 
-// plainSteps bounds a search that can't be stopped: the length of the text
-// times the size of the program. The worst programs that were tried took up to
-// 20 ns for one step (BenchmarkPlainSearch, on a busy machine), so such a search
-// takes at most about 40 ms.
-const plainSteps = 2 << 20
+// searchWork is what a search counts as for each byte, beside the instructions of
+// the program: about as long as it takes when there are few.
+const searchWork = 64
+
+// plainWork bounds a search that can't be stopped, in work. The worst programs
+// that were tried took up to 20 ns for a step (BenchmarkPlainSearch, on a busy
+// machine), so such a search takes at most about 40 ms.
+const plainWork = 2 << 20
 
 // Find returns the leftmost match in text at or after offset from. ok is false
 // when there is none, or when g said stop; then g.Stopped is set.
 func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
+	return p.find(text, from, plainWork, g)
+}
+
+// find is Find. A search over more than plain is counted by what it reads, any
+// other by the length of the text.
+func (p *Program) find(text []byte, from, plain int, g *Guard) (match Span, ok bool) {
 	var re *regexp.Regexp
 	start, group := from, 0
 	if from > 0 && p.looksBehind {
@@ -158,19 +173,18 @@ func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
 	rest := text[start:]
 	var loc []int
 
-	switch {
-	case len(rest)*p.size > p.plainSteps:
-		r := &guardedReader{text: rest, guard: g}
+	switch work := len(rest) * p.work; {
+	case work > plain:
+		r := &guardedReader{text: rest, guard: g, work: p.work}
 		loc = re.FindReaderSubmatchIndex(r)
-		if g.Stopped {
-			return Span{}, false
-		}
+		g.Spend(r.unpaid)
+	case !g.Spend(work):
 	case group > 0:
 		loc = re.FindSubmatchIndex(rest)
 	default:
 		loc = re.FindIndex(rest)
 	}
-	if loc == nil {
+	if loc == nil || g.Stopped {
 		return Span{}, false
 	}
 
@@ -180,73 +194,77 @@ func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
 // Span is a run of bytes, Start included, End not.
 type Span struct{ Start, End int }
 
-// Guard says when a rule has to stop: when the scan is over, or the rule's
-// time is.
+// Guard says when a rule has to stop: when the scan is over, or the rule has done the
+// work that it may do. It counts the bytes that an automaton looks at, and for
+// a search by regexp its bytes times the size of the program. So it says the same
+// on each machine.
 type Guard struct {
 	ctx     context.Context
-	used    *atomic.Int64 // time that the rule spent in this scan until now, in ns
-	budget  time.Duration
-	started time.Time
-	steps   int
-	Stopped bool // once Check or Step said stop
+	left    int64
+	unseen  int   // work since ctx was looked at
+	Spent   int64 // work
+	Stopped bool  // once Spend said stop
 }
 
-// NewGuard starts the clock of a rule that has used some of its budget already.
-func NewGuard(ctx context.Context, used *atomic.Int64, budget time.Duration) *Guard {
-	stopped := ctx.Err() != nil || time.Duration(used.Load()) > budget
-	return &Guard{ctx: ctx, used: used, budget: budget, started: time.Now(), Stopped: stopped}
+// NewGuard makes a guard of so much work.
+func NewGuard(ctx context.Context, left int64) *Guard {
+	return &Guard{ctx: ctx, left: left, Stopped: left < 0 || ctx.Err() != nil}
 }
 
-// Spent returns the time since the guard started.
-func (g *Guard) Spent() time.Duration { return time.Since(g.started) }
-
-// Check looks at the clock and says whether to stop.
-func (g *Guard) Check() bool {
-	if !g.Stopped {
-		g.Stopped = g.ctx.Err() != nil || time.Duration(g.used.Load())+g.Spent() > g.budget
+// Spend counts work, looks at the context once in a while, and says whether to go
+// on.
+func (g *Guard) Spend(work int) bool {
+	g.Spent += int64(work)
+	if g.unseen += work; g.unseen > plainWork/2 {
+		g.unseen = 0
+		g.Stopped = g.Stopped || g.ctx.Err() != nil
 	}
+	g.Stopped = g.Stopped || g.Spent > g.left
 
-	return g.Stopped
-}
-
-// Step is told of work that is to be done, in steps as plainSteps counts them,
-// looks at the clock once in a while, and says whether to stop.
-func (g *Guard) Step(steps int) bool {
-	g.steps += steps
-	if g.steps < plainSteps/2 {
-		return g.Stopped
-	}
-	g.steps = 0
-
-	return g.Check()
+	return !g.Stopped
 }
 
 // guardedReader gives a text to regexp character by character and ends it
 // early when the guard says stop. What was found is then worth nothing.
 type guardedReader struct {
-	text  []byte
-	pos   int
-	count int
-	guard *Guard
+	text   []byte
+	pos    int
+	work   int // for each byte
+	unpaid int // work that the guard has not counted yet
+	guard  *Guard
 }
 
 // ReadRune implements io.RuneReader. An invalid byte is U+FFFD of size 1, as
 // it is to regexp in a text.
 func (r *guardedReader) ReadRune() (c rune, size int, err error) {
-	if r.count++; r.count&0xFF == 0 && r.guard.Check() || r.pos >= len(r.text) {
+	if r.unpaid > plainWork/64 {
+		r.guard.Spend(r.unpaid)
+		r.unpaid = 0
+	}
+	if r.pos >= len(r.text) || r.guard.Stopped {
 		return 0, 0, io.EOF
 	}
 	c, size = utf8.DecodeRune(r.text[r.pos:])
 	r.pos += size
+	r.unpaid += size * r.work
 
 	return c, size, nil
 }
 
+// plainOfAll bounds the searches of All that are counted by the length of the
+// text, in work: there may be many, each of which looks at all that follows.
+const plainOfAll = 8 << 10
+
 // All calls found with each match in text, from left to right, none
-// overlapping the one before, until the guard says stop.
+// overlapping the one before, until the guard says stop. The automaton says first
+// whether there is another one: most texts have none, and it is far quicker.
 func (p *Program) All(text []byte, g *Guard, found func(Span)) {
-	for from := 0; from < len(text) && !g.Step((len(text)-from)*p.size); {
-		span, ok := p.Find(text, from, g)
+	for from := 0; from < len(text); {
+		match, steps, ok := p.automata().anywhere.Match(text, from, g.ctx.Done())
+		if !g.Spend(steps) || ok && !match {
+			return
+		}
+		span, ok := p.find(text, from, plainOfAll, g)
 		if !ok {
 			return
 		}
@@ -259,7 +277,7 @@ const (
 	// endClass is the class of the end of the text.
 	endClass = 0
 	// wide stands in the table of bytes for those that do not tell the class by
-	// themselves: "\r", and the bytes of characters beyond ASCII.
+	// themselves: "\r" of a line, and the bytes of characters beyond ASCII.
 	wide = 0xFF
 	// minCopied is the length of a class from which on its copies are looked for.
 	minCopied = 8
@@ -274,10 +292,12 @@ type classes struct {
 	bounds []rune     // first characters of the ranges beyond ASCII, ascending
 	of     []uint8    // class of each of these ranges
 	runes  []rune     // by class: one of its characters
+	text   bool       // it is for texts of several lines
 }
 
-// newClasses finds the classes of a program; ok is false when they are too many.
-func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
+// newClasses finds the classes of a program for lines, or for texts of several; ok
+// is false when they are too many.
+func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
 	bounds := []rune{0, utf8.RuneSelf}
 	var consuming []*syntax.Inst
 	words := false
@@ -306,12 +326,15 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 	if words {
 		bounds = append(bounds, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
 	}
+	if text {
+		bounds = append(bounds, '\n', '\n'+1)
+	}
 	slices.Sort(bounds)
 	bounds = slices.Compact(bounds)
 
-	c = &classes{runes: []rune{-1}}
+	c = &classes{runes: []rune{-1}, text: text}
 	known := map[string]uint8{}
-	signature := make([]byte, (len(consuming)+8)/8)
+	signature := make([]byte, len(consuming)/8+1, len(consuming)/8+2)
 	for i, r := range bounds {
 		if r > unicode.MaxRune {
 			break
@@ -325,13 +348,17 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 		if words && syntax.IsWordChar(r) {
 			signature[len(consuming)/8] |= 1 << (len(consuming) % 8)
 		}
-		class, found := known[string(signature)]
+		key := signature
+		if text && r == '\n' { // it ends a line, whatever instructions say of it
+			key = append(signature, 1)
+		}
+		class, found := known[string(key)]
 		if !found {
 			if len(c.runes) == maxClasses {
 				return nil, false
 			}
 			class = uint8(len(c.runes))
-			known[string(signature)] = class
+			known[string(key)] = class
 			c.runes = append(c.runes, r)
 		}
 		if r >= utf8.RuneSelf {
@@ -350,8 +377,10 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 	for b := utf8.RuneSelf; b < 256; b++ {
 		c.bytes[b] = wide
 	}
-	c.bytes['\n'] = endClass
-	c.cr, c.bytes['\r'] = c.bytes['\r'], wide
+	if !text {
+		c.bytes['\n'] = endClass
+		c.cr, c.bytes['\r'] = c.bytes['\r'], wide
+	}
 
 	return c, true
 }

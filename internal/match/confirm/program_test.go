@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -29,10 +27,8 @@ func newProgram(t testing.TB, pattern string, room int64) (*Program, parse.Patte
 	if parsed.Never {
 		return nil, parsed
 	}
-	shared := new(atomic.Int64)
-	shared.Store(room)
 
-	return NewProgram(pattern, parsed, 100, shared), parsed
+	return NewProgram(parsed, 100, NewRoom(room)), parsed
 }
 
 const plenty = 16 << 20
@@ -63,43 +59,65 @@ func TestAt(t *testing.T) {
 		{`foo\b`, "foo", 0, true},
 	} {
 		p, _ := newProgram(t, test.pattern, plenty)
-		got, steps, ok := p.At([]byte(test.text), test.at)
+		got, steps, ok := p.At([]byte(test.text), test.at, nil)
 		assert.True(t, ok)
 		assert.Equal(t, test.want, got, "%s on %q at %d", test.pattern, test.text, test.at)
-		assert.LessOrEqual(t, steps%stepsOfBuild, len(test.text)-test.at)
+		assert.LessOrEqual(t, steps, len(test.text)-test.at)
 	}
 }
 
 // A pattern whose automaton has a state for each of the last 16 letters.
 const manyStates = `[ab]*a[ab]{16}c`
 
-// An automaton without room says that it can't tell, and never anything wrong.
+// An automaton without room says the same in as many steps as one that has it: what a
+// scan finds must not depend on the scans before.
 func TestRoomIsUsedUp(t *testing.T) {
 	t.Parallel()
-	re := regexp.MustCompile(manyStates)
-	p, parsed := newProgram(t, `x`+manyStates, 40<<10)
-	group := NewGroup([]parse.Pattern{parsed}, 100, new(atomic.Int64))
-	r := rand.New(rand.NewPCG(1, 1))
-	told := 0
-	for range 300 {
-		text := "x" + randomAB(r, 60) + "c"
-		want := re.MatchString(text)
-		match, _, ok := p.At([]byte(text), 0)
-		if ok {
-			told++
-			assert.Equal(t, want, match, text)
+	random, full := rand.New(rand.NewPCG(1, 1)), 0
+	for _, pattern := range []string{
+		`x` + manyStates, manyStates, `\b` + manyStates + `\b`, `[ab]*a[ab]{300}c`, `(?m)^a[ab]{16}\s$`, `a[^\n]{400}\s[ab]`,
+	} {
+		for _, text := range []bool{false, true} {
+			parsed, err := parse.Parse(pattern, text)
+			require.NoError(t, err)
+			rich, poor := NewRoom(1<<40), NewRoom(0)
+			a, b := NewProgram(parsed, 100, rich), NewProgram(parsed, 100, poor)
+			g, h := NewGroup([]parse.Pattern{parsed}, 100, 9, rich), NewGroup([]parse.Pattern{parsed}, 100, 9, poor)
+			re := regexp.MustCompile(pattern)
+
+			for range 30 {
+				line := []byte("x" + randomAB(random, 400) + "c" + randomAB(random, random.IntN(300)))
+				if text {
+					line = append(append(line, '\n'), line...)
+				}
+				want, wantSteps, ok := a.Line(line, nil)
+				require.True(t, ok)
+				got, steps, ok := b.Line(line, nil)
+				require.True(t, ok)
+				require.Equal(t, re.Match(line), got, "%s on %q", pattern, line)
+				require.Equal(t, want, got)
+				require.Equal(t, wantSteps, steps, "%s on %q", pattern, line)
+				if text {
+					continue
+				}
+
+				for at := range 9 {
+					want, wantSteps, _ = a.At(line, at, nil)
+					got, steps, _ = b.At(line, at, nil)
+					require.Equal(t, want, got)
+					require.Equal(t, wantSteps, steps)
+					want, wantSteps = g.MayMatch(line, at)
+					got, steps = h.MayMatch(line, at)
+					require.Equal(t, want, got)
+					require.Equal(t, wantSteps, steps)
+				}
+			}
+			if b.automata().anywhere.full {
+				full++
+			}
 		}
-		if _, _, ok := p.Line([]byte(text)); ok {
-			told++
-		}
-		may, _ := group.MayMatch([]byte(text), 0)
-		assert.True(t, may, "without room, all may match")
 	}
-	_, _, ok := p.At([]byte("x"+randomAB(r, 60)+"c"), 0)
-	assert.False(t, ok, "full, after %d answers", told)
-	g := NewGuard(t.Context(), new(atomic.Int64), 1<<40)
-	_, found := p.Find([]byte("xba"+strings.Repeat("b", 16)+"c"), 0, g)
-	assert.True(t, found, "the search still tells")
+	assert.Greater(t, full, 6)
 }
 
 func randomAB(r *rand.Rand, n int) string {
@@ -116,16 +134,16 @@ func TestNoAutomaton(t *testing.T) {
 	t.Parallel()
 	parsed, err := parse.Parse(`abc`, false)
 	require.NoError(t, err)
-	large := NewProgram(`abc`, parsed, maxProgram+1, new(atomic.Int64))
+	large := NewProgram(parsed, maxProgram+1, NewRoom(plenty))
 	var all strings.Builder
 	for i := range rune(maxClasses) {
 		fmt.Fprintf(&all, "%c%c|", 0x100+3*i, 0x1000+3*i)
 	}
 	many, _ := newProgram(t, all.String()+"x", plenty)
 	for _, p := range []*Program{large, many} {
-		_, _, ok := p.At([]byte("abc"), 0)
+		_, _, ok := p.At([]byte("abc"), 0, nil)
 		assert.False(t, ok)
-		_, _, ok = p.Line([]byte("abc"))
+		_, _, ok = p.Line([]byte("abc"), nil)
 		assert.False(t, ok)
 	}
 }
@@ -144,10 +162,10 @@ func TestConcurrentUse(t *testing.T) {
 			for range 200 {
 				line := randomAB(r, 3) + "x" + randomAB(r, r.IntN(20)) + "c"
 				want := re.MatchString(line)
-				match, _, ok := p.Line([]byte(line))
+				match, _, ok := p.Line([]byte(line), nil)
 				assert.True(t, ok)
 				assert.Equal(t, want, match, line)
-				match, _, ok = p.At([]byte(line), 3)
+				match, _, ok = p.At([]byte(line), 3, nil)
 				assert.True(t, ok)
 				assert.Equal(t, want, match, line)
 			}
@@ -165,9 +183,8 @@ func TestGroup(t *testing.T) {
 		p, parsed := newProgram(t, pattern, plenty)
 		group, each = append(group, parsed), append(each, p)
 	}
-	room := new(atomic.Int64)
-	room.Store(plenty)
-	g := NewGroup(group, 100, room)
+	room := NewRoom(plenty)
+	g := NewGroup(group, 100, 9, room)
 	refused := 0
 	random := rand.New(rand.NewPCG(1, 3))
 	for range 5000 {
@@ -176,7 +193,7 @@ func TestGroup(t *testing.T) {
 			text[i] = "food( \n"[random.IntN(7)]
 		}
 		any := slices.ContainsFunc(each, func(p *Program) bool {
-			match, _, _ := p.At(text, 0)
+			match, _, _ := p.At(text, 0, nil)
 			return match
 		})
 		may, _ := g.MayMatch(text, 0)
@@ -188,9 +205,9 @@ func TestGroup(t *testing.T) {
 	assert.Greater(t, refused, 2000)
 	// It looks at so many bytes only, and then doesn't know.
 	long, parsed := newProgram(t, `f[^x]*x`, plenty)
-	g = NewGroup([]parse.Pattern{parsed}, 100, room)
+	g = NewGroup([]parse.Pattern{parsed}, 100, 9, room)
 	text := []byte("f" + strings.Repeat("o", 2*groupLooks) + "\n")
-	match, _, _ := long.At(text, 0)
+	match, _, _ := long.At(text, 0, nil)
 	assert.False(t, match)
 	may, _ := g.MayMatch(text, 0)
 	assert.True(t, may)
@@ -204,7 +221,7 @@ func classesOf(t *testing.T, pattern string) *classes {
 	require.NoError(t, err)
 	prog, err := syntax.Compile(parsed.Source.Simplify())
 	require.NoError(t, err)
-	c, ok := newClasses(prog)
+	c, ok := newClasses(prog, false)
 	require.True(t, ok)
 
 	return c
@@ -264,58 +281,79 @@ func TestClasses(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	used := new(atomic.Int64)
-	fresh := NewGuard(t.Context(), used, time.Hour)
-	assert.False(t, fresh.Check())
-	assert.False(t, fresh.Step(10*plainSteps))
-
-	used.Store(int64(time.Hour))
-	assert.True(t, fresh.Check(), "the budget is used up")
-	assert.True(t, fresh.Stopped)
-	used.Store(0)
-	assert.True(t, fresh.Check(), "once stopped, it stays so")
+	g := NewGuard(t.Context(), 10)
+	assert.True(t, g.Spend(4))
+	assert.True(t, g.Spend(6))
+	assert.False(t, g.Stopped)
+	assert.False(t, g.Spend(1), "the work is used up")
+	assert.True(t, g.Stopped)
+	assert.False(t, g.Spend(0), "once stopped, it stays so")
+	assert.EqualValues(t, 11, g.Spent)
+	assert.True(t, NewGuard(t.Context(), -1).Stopped)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	g := NewGuard(ctx, used, time.Hour)
+	g = NewGuard(ctx, 1<<40)
 	cancel()
-	assert.False(t, g.Step(1), "few steps do not look at the clock")
-	assert.True(t, g.Step(plainSteps))
+	assert.True(t, g.Spend(1), "little work does not look at the context")
+	assert.False(t, g.Spend(plainWork))
 }
 
-// A search that the guard stops finds nothing.
+// A search that the guard stops finds nothing, and reads no further.
 func TestFindStops(t *testing.T) {
 	t.Parallel()
 	p, _ := newProgram(t, `a[^b]*b`, plenty)
-	p.plainSteps = -1
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	text := make([]byte, 4096)
+	text := make([]byte, 1<<20)
 	text[0] = 'a'
-	g := NewGuard(ctx, new(atomic.Int64), time.Hour)
-	_, ok := p.Find(append(text, 'b'), 0, g)
+	text = append(text, 'b')
+	g := NewGuard(t.Context(), 1<<20)
+	_, ok := p.Find(text, 0, g)
 	assert.False(t, ok)
 	assert.True(t, g.Stopped)
-	p.All(text, g, func(Span) { assert.Fail(t, "found") })
+	assert.Less(t, g.Spent, int64(1<<20+plainWork/32))
+
+	_, ok = p.Find(text, 0, NewGuard(t.Context(), 1<<40))
+	assert.True(t, ok)
 }
 
-// The reader is taken for large texts only; here it is taken always.
-func TestGuardedSearchIsTheSame(t *testing.T) {
+// The automaton of whole texts and a search that can be stopped find what regexp does.
+func TestAllIsTheSame(t *testing.T) {
 	t.Parallel()
-	texts := []string{"", "abc", "xx abc\xff abc\nabc é", strings.Repeat("ab\n", 1000) + "abc", "\u212a k", "a\xe2\x84"}
-	for _, pattern := range []string{`abc`, `(?m)^abc$`, `\babc`, `(?s)a.*c`, `a.`, `[^a]`, `(?i)k`, `\x{FFFD}`, `b\n`} {
+	texts := []string{
+		"", "abc", "xx abc\xff abc\nabc é", strings.Repeat("ab\n", 1000) + "abc", "\u212a k", "a\xe2\x84", "\n", "\n\n",
+		"abc\r\nabc\r\n", "a\nb\n", "a b\n\na\n", "\nabc", "abc\n", strings.Repeat("a ", 3000) + "\nc",
+	}
+	for _, pattern := range []string{
+		`abc`, `(?m)^abc$`, `\babc`, `(?s)a.*c`, `a.`, `[^a]`, `(?i)k`, `\x{FFFD}`, `b\n`, `^abc$`, `\Aabc`, `abc\z`, `(?m)a$`,
+		`(?m)a\r?$`, `(?m)^a$\n^b$`, `(?m)^\n`, `(?m)\n$`, `\n\z`, `\B\n`, `\b\n`, `\n\b`, `(?m)$\n`, `(?s).\b`, `a(?s:.*)b`, `(?m:^)b|c`,
+		`\s+a`, `[^\S\n]a`,
+	} {
 		for _, text := range texts {
-			var spans []Span
-			parsed, err := parse.Parse(pattern, true)
-			require.NoError(t, err)
-			p := NewProgram(pattern, parsed, 10, new(atomic.Int64))
-			p.plainSteps = -1
-			g := NewGuard(context.Background(), new(atomic.Int64), time.Hour)
-			p.All([]byte(text), g, func(s Span) { spans = append(spans, s) })
-			var want []Span
-			for _, loc := range regexp.MustCompile(pattern).FindAllStringIndex(text, -1) {
-				want = append(want, Span{loc[0], loc[1]})
+			for _, room := range []int64{0, plenty} {
+				var spans []Span
+				parsed, err := parse.Parse(pattern, true)
+				require.NoError(t, err)
+				p := NewProgram(parsed, 1<<14, NewRoom(room)) // so large that the reader is taken
+				g := NewGuard(t.Context(), 1<<40)
+				p.All([]byte(text), g, func(s Span) { spans = append(spans, s) })
+				var want []Span
+				for _, loc := range regexp.MustCompile(pattern).FindAllStringIndex(text, -1) {
+					want = append(want, Span{loc[0], loc[1]})
+				}
+				require.Equal(t, want, spans, "%s on %.20q", pattern, text)
 			}
-			assert.Equal(t, want, spans, "%s on %.20q", pattern, text)
 		}
 	}
+}
+
+// A text without a match costs its length once, however often a match could begin.
+func TestAllIsLinear(t *testing.T) {
+	t.Parallel()
+	const pattern = `BEGIN(?:\\n|\s)+[a-z]{40}END`
+	parsed, err := parse.Parse(pattern, true)
+	require.NoError(t, err)
+	p := NewProgram(parsed, 60, NewRoom(0))
+	text := strings.Repeat("BEGIN\n"+strings.Repeat("a", 39), 1000)
+	g := NewGuard(t.Context(), 1<<40)
+	p.All([]byte(text), g, func(Span) { assert.Fail(t, "found") })
+	assert.EqualValues(t, len(text), g.Spent)
 }

@@ -18,6 +18,23 @@ const FreeMemory = 8 << 10
 // statesSize is what the states of an automaton take mostly, in bytes.
 const statesSize = 2 << 10
 
+// Room is the memory for what is large of all programs. A part of it is for the
+// programs of automata, so that which of them there are doesn't depend on what is used
+// first; what they leave and the rest is for states and regexps.
+type Room struct{ programs, left atomic.Int64 }
+
+// NewRoom makes a room of so many bytes.
+func NewRoom(bytes int64) *Room {
+	r := &Room{}
+	r.programs.Store(bytes / 4)
+	r.left.Store(bytes - bytes/4)
+
+	return r
+}
+
+// Settle says that there are all programs.
+func (r *Room) Settle() { r.left.Add(r.programs.Swap(0)) }
+
 // Ranges is how many ranges of characters the classes of a pattern have, as
 // `[a-z0-9]` has two and `\pL` 659.
 type Ranges struct {
@@ -57,13 +74,13 @@ func regexpSize(re *syntax.Regexp, size int, r Ranges) int64 {
 
 // progSize estimates the memory of a program for automata, in bytes, without
 // their states.
-func progSize(size int, r Ranges) int64 { return 600 + 56*int64(size) + 24*int64(r.Tree) }
+func progSize(size, ranges int) int64 { return 600 + 56*int64(size) + 24*int64(ranges) }
 
 // programSize estimates the memory of a program that is used in every way, in
 // bytes, without what it takes of the room. weight is that of a regexp.
 func programSize(p parse.Pattern, size int, r Ranges, weight int64) int64 {
 	bytes := int64(800 + 2*statesSize)
-	for _, part := range []int64{weight, weight, progSize(size, r)} {
+	for _, part := range []int64{weight, weight, progSize(size, r.Tree)} {
 		if part <= FreeMemory {
 			bytes += part
 		}
@@ -78,7 +95,7 @@ func (p *Program) Size() int64 { return p.memory }
 
 // keep compiles a regexp when it is first needed. A large one for which there is
 // no room is compiled each time.
-func keep(size int64, room *atomic.Int64, compile func() *regexp.Regexp) func() *regexp.Regexp {
+func keep(size int64, room *Room, compile func() *regexp.Regexp) func() *regexp.Regexp {
 	var mu sync.Mutex // so that one is compiled at a time
 	var kept atomic.Pointer[regexp.Regexp]
 
@@ -92,7 +109,7 @@ func keep(size int64, room *atomic.Int64, compile func() *regexp.Regexp) func() 
 			return re
 		}
 		re := compile()
-		if take(room, size) {
+		if take(&room.left, size) {
 			kept.Store(re)
 		}
 

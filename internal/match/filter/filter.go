@@ -120,15 +120,39 @@ func (f *Filter) Size() int64 {
 	return n
 }
 
+// Vain counts by id the places at which the bytes around a window were compared
+// and no sequence stands. They may be many. The zero Vain is empty.
+type Vain struct {
+	Counts []uint32
+	IDs    []uint32 // whose count is not 0
+}
+
+func (v *Vain) add(id uint32) {
+	if int(id) >= len(v.Counts) {
+		v.Counts = append(v.Counts, make([]uint32, int(id)+1-len(v.Counts))...)
+	}
+	if v.Counts[id]++; v.Counts[id] == 1 {
+		v.IDs = append(v.IDs, id)
+	}
+}
+
+// Reset makes it empty.
+func (v *Vain) Reset() {
+	for _, id := range v.IDs {
+		v.Counts[id] = 0
+	}
+	v.IDs = v.IDs[:0]
+}
+
 // Scan appends the places where the table's windows may stand that begin in
 // text[from:to], ascending, until there are enough or to is reached. It returns
-// where to go on, and at how many places it compared the bytes around a window:
-// these may be many where no sequence stands. text may go on behind to, and what
-// is there counts for the windows that begin before it.
+// where to go on, and at how many places it compared the bytes around a window, and
+// adds those of them where no sequence stands to vain. text may go on behind to, and
+// what is there counts for the windows that begin before it.
 //
 // Grams are looked for at even offsets. Where from is odd that begins one byte
 // before, for the windows that begin with any byte.
-func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next, compared int) {
+func (t *Table) Scan(text []byte, from, to int, places []Place, vain *Vain) (_ []Place, next, compared int) {
 	kept := len(places)
 	switch {
 	case !t.pairs:
@@ -139,7 +163,14 @@ func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next
 		places, next = t.scanPairs(text, from, to, places)
 	}
 	compared = len(places) - kept
-	right := slices.DeleteFunc(places[kept:], func(p Place) bool { return !t.sequences[p.ID].isAt(text, int(p.At)) })
+	right := slices.DeleteFunc(places[kept:], func(p Place) bool {
+		if t.sequences[p.ID].isAt(text, int(p.At)) {
+			return false
+		}
+		vain.add(p.ID)
+
+		return true
+	})
 
 	return places[:kept+len(right)], next, compared
 }

@@ -31,7 +31,7 @@ func scan(t testing.TB, f *Filter, text string, from, to int) []Place {
 	var all []Place
 	for _, table := range f.Tables {
 		for pos := from; pos < to; {
-			places, next, _ := table.Scan([]byte(text), pos, to, nil)
+			places, next, _ := table.Scan([]byte(text), pos, to, nil, new(Vain))
 			require.Greater(t, next, pos, "it goes on")
 			require.True(t, slices.IsSortedFunc(places, func(a, b Place) int { return cmp.Compare(a.At, b.At) }))
 			all, pos = append(all, places...), next
@@ -215,8 +215,15 @@ func TestEnough(t *testing.T) {
 		window(Grams, stagetest.Sets("tatatatatax"), 0, 4, 0),
 	} {
 		f := New([]Needle{needle})
-		places, next, compared := f.Tables[0].Scan(text, 0, len(text), nil)
-		assert.LessOrEqual(t, len(places), compared)
+		var vain Vain
+		places, next, compared := f.Tables[0].Scan(text, 0, len(text), nil, &vain)
+		inVain := 0
+		for _, id := range vain.IDs {
+			inVain += int(vain.Counts[id])
+		}
+		assert.Equal(t, compared, len(places)+inVain)
+		vain.Reset()
+		assert.Empty(t, vain.IDs)
 		assert.LessOrEqual(t, compared, enough+16)
 		if compared > 0 {
 			assert.Less(t, next, len(text))

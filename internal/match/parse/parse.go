@@ -41,8 +41,8 @@ type Pattern struct {
 	// Never says that nothing matches the pattern; then Tree is of no use.
 	Never bool
 
-	text      string // Parse was called with
-	multiline bool
+	Text      string // Parse was called with
+	Multiline bool
 }
 
 // Lean is the pattern without its trees, which can be a hundred times as large as
@@ -55,7 +55,7 @@ func (p Pattern) Lean() Pattern {
 
 // Again parses the pattern once more, also when it is lean, and returns its Tree.
 func (p Pattern) Again() *syntax.Regexp {
-	again, err := Parse(p.text, p.multiline)
+	again, err := Parse(p.Text, p.Multiline)
 	if err != nil { // it was parsed before
 		return noMatch
 	}
@@ -72,7 +72,7 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 		return Pattern{}, err
 	}
 	tree := rewrite(re, !multiline)
-	p := Pattern{Source: re, Tree: tree, text: pattern, multiline: multiline}
+	p := Pattern{Source: re, Tree: tree, Text: pattern, Multiline: multiline}
 	if tree.Op == syntax.OpNoMatch {
 		p.Never = true
 		return p, nil

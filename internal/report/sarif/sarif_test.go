@@ -76,7 +76,7 @@ func full() review.Review {
 		Skips: []finding.Skip{
 			{File: "logo.png", Reason: "binary"},
 			{File: "data.json", Reason: "file_too_large"},
-			{File: "min.js", Line: 7, Reason: "line_too_long"},
+			{File: "min.js", Line: 7, Reason: "undecodable"},
 			{File: "vendor/lib", Reason: "submodule"},
 			{File: "big.txt", RuleID: "custom/slow", Reason: "rule_stopped"},
 			{File: "new", Reason: "reason_of_tomorrow"},

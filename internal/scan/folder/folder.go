@@ -68,9 +68,7 @@ type Summary struct {
 }
 
 // Scan scans the file or folder at root; a symbolic link there is followed. It
-// gives findings in the order of file (bytes), line and rule id. Each rule has
-// rule.Budget for each file; in a review that is for all files, but a folder has no
-// bound. It fails with ctx's error when that ends, with that of o.Found, and when
+// gives findings in the order of file (bytes), line and rule id. It fails with ctx's error when that ends, with that of o.Found, and when
 // root can't be looked at; a file that can't be read is a notice. The summary is always valid for
 // what was done.
 func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, error) {

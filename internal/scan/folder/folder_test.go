@@ -135,7 +135,6 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 			strings.Repeat("b", (large-101)%16),
 		"over":         "needle\n" + strings.Repeat("x", large),
 		"long-line":    "needle\n" + strings.Repeat("needle", 3000) + "\nneedle",
-		"longest-line": "needle" + strings.Repeat(" ", match.MaxLine-6) + "\r\n",
 		"invalid-utf8": "\xff\xfeneedle\xc3\n",
 		"vendor/a":     "needle",
 		"vendor.txt":   "needle",
@@ -150,18 +149,17 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 invalid-utf8:1:3 a/n
 late-nul:1:1 a/n
 long-line:1:1 a/n
+long-line:2:1 a/n
 long-line:3:1 a/n
-longest-line:1:1 a/n
 vendor.txt:1:1 a/n
 `, r.text)
 	assert.Equal(t, []folder.Notice{
 		notice(finding.SkipBinary, "binary"),
-		{Skip: finding.Skip{File: "long-line", Line: 2, Reason: finding.SkipLineTooLong}},
 		notice(finding.SkipFileTooLarge, "over"),
 	}, r.notices)
 
 	assert.Equal(t,
-		map[string]int{finding.SkipBinary: 1, finding.SkipLineTooLong: 1, finding.SkipFileTooLarge: 1}, r.sum.Skipped)
+		map[string]int{finding.SkipBinary: 1, finding.SkipFileTooLarge: 1}, r.sum.Skipped)
 }
 
 // What is written about a scan is not a part of what is scanned.
@@ -280,7 +278,7 @@ func TestScanStopsSlowRules(t *testing.T) {
 	t.Parallel()
 	busy := needle("busy", "(?s)x.*z|x", rule.High) // looks for a z from each x
 	busy.Multiline = true
-	root := tree(t, map[string]string{"a": strings.Repeat("x\n", scan.MaxFileSize/2), "b": "x", "c": "needle\nx"})
+	root := tree(t, map[string]string{"a": strings.Repeat("x\n", 100<<10), "b": "x", "c": "needle\nx"})
 	rules := compile(t, nil, busy, needle("n", "needle", rule.High))
 	r := do(t, root, rules, folder.Options{Jobs: 1})
 	_, after, _ := strings.Cut(r.text, "b:")

@@ -140,7 +140,7 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 	}
 
 	for _, reason := range []string{
-		"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule", "undecodable", "rules_file_invalid",
+		"binary", "file_too_large", "rule_stopped", "submodule", "undecodable", "rules_file_invalid",
 	} {
 		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}

@@ -338,10 +338,9 @@ const (
 	Skip_binary Skip_Reason = 1
 	// The file is over 1 MiB.
 	Skip_file_too_large Skip_Reason = 2
-	// The line is over 16 KiB.
-	Skip_line_too_long Skip_Reason = 3
-	// The rule used up the work that it may do and was stopped; what it had found
-	// until then is reported.
+	// The rule used up the work that it may do in the file and was stopped there;
+	// what it had found until then is reported. Work is counted, not timed, so the
+	// same pull request has the same skips on each machine.
 	Skip_rule_stopped Skip_Reason = 4
 	// The change is of a submodule; submodules are not followed. Tolerated unless
 	// the organization's policy says otherwise.
@@ -360,7 +359,6 @@ var (
 		0: "unspecified",
 		1: "binary",
 		2: "file_too_large",
-		3: "line_too_long",
 		4: "rule_stopped",
 		5: "submodule",
 		6: "undecodable",
@@ -370,7 +368,6 @@ var (
 		"unspecified":        0,
 		"binary":             1,
 		"file_too_large":     2,
-		"line_too_long":      3,
 		"rule_stopped":       4,
 		"submodule":          5,
 		"undecodable":        6,
@@ -1308,10 +1305,9 @@ type Skip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path of the file, as in Finding.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// The line, when only a line was skipped.
+	// The line, when it is about one.
 	Line *int32 `protobuf:"varint,2,opt,name=line,proto3,oneof" json:"line,omitempty"`
-	// The rule, when only a rule was stopped: from this file on. The files after
-	// it have no skip of their own.
+	// The rule, when only a rule was stopped. It went on in other files.
 	RuleId *string `protobuf:"bytes,3,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
 	// Why.
 	Reason *Skip_Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=prwarden.v1.Skip_Reason,oneof" json:"reason,omitempty"`
@@ -2616,7 +2612,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04lineB\b\n" +
-	"\x06_until\"\xe5\x03\n" +
+	"\x06_until\"\xd8\x03\n" +
 	"\x04Skip\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x17\n" +
 	"\x04line\x18\x02 \x01(\x05H\x00R\x04line\x88\x01\x01\x12\x1c\n" +
@@ -2625,17 +2621,16 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"file_bytes\x18\x05 \x01(\fH\x03R\tfileBytes\x88\x01\x01\x12\x1c\n" +
 	"\ttolerated\x18\x06 \x01(\bR\ttolerated\x12<\n" +
-	"\bseverity\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x04R\bseverity\x88\x01\x01\"\x96\x01\n" +
+	"\bseverity\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x04R\bseverity\x88\x01\x01\"\x89\x01\n" +
 	"\x06Reason\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
 	"\x06binary\x10\x01\x12\x12\n" +
-	"\x0efile_too_large\x10\x02\x12\x11\n" +
-	"\rline_too_long\x10\x03\x12\x10\n" +
+	"\x0efile_too_large\x10\x02\x12\x10\n" +
 	"\frule_stopped\x10\x04\x12\r\n" +
 	"\tsubmodule\x10\x05\x12\x0f\n" +
 	"\vundecodable\x10\x06\x12\x16\n" +
-	"\x12rules_file_invalid\x10\aB\a\n" +
+	"\x12rules_file_invalid\x10\a\"\x04\b\x03\x10\x03B\a\n" +
 	"\x05_lineB\n" +
 	"\n" +
 	"\b_rule_idB\t\n" +

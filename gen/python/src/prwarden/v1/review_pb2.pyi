@@ -618,11 +618,10 @@ class Skip(google.protobuf.message.Message):
         """
         file_too_large: Skip._Reason.ValueType  # 2
         """The file is over 1 MiB."""
-        line_too_long: Skip._Reason.ValueType  # 3
-        """The line is over 16 KiB."""
         rule_stopped: Skip._Reason.ValueType  # 4
-        """The rule used up the work that it may do and was stopped; what it had found
-        until then is reported.
+        """The rule used up the work that it may do in the file and was stopped there;
+        what it had found until then is reported. Work is counted, not timed, so the
+        same pull request has the same skips on each machine.
         """
         submodule: Skip._Reason.ValueType  # 5
         """The change is of a submodule; submodules are not followed. Tolerated unless
@@ -648,11 +647,10 @@ class Skip(google.protobuf.message.Message):
     """
     file_too_large: Skip.Reason.ValueType  # 2
     """The file is over 1 MiB."""
-    line_too_long: Skip.Reason.ValueType  # 3
-    """The line is over 16 KiB."""
     rule_stopped: Skip.Reason.ValueType  # 4
-    """The rule used up the work that it may do and was stopped; what it had found
-    until then is reported.
+    """The rule used up the work that it may do in the file and was stopped there;
+    what it had found until then is reported. Work is counted, not timed, so the
+    same pull request has the same skips on each machine.
     """
     submodule: Skip.Reason.ValueType  # 5
     """The change is of a submodule; submodules are not followed. Tolerated unless
@@ -677,11 +675,9 @@ class Skip(google.protobuf.message.Message):
     file: builtins.str
     """Path of the file, as in Finding."""
     line: builtins.int
-    """The line, when only a line was skipped."""
+    """The line, when it is about one."""
     rule_id: builtins.str
-    """The rule, when only a rule was stopped: from this file on. The files after
-    it have no skip of their own.
-    """
+    """The rule, when only a rule was stopped. It went on in other files."""
     reason: Global___Skip.Reason.ValueType
     """Why."""
     file_bytes: builtins.bytes

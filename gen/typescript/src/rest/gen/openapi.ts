@@ -1271,12 +1271,12 @@ export interface components {
             file_bytes?: string;
             /**
              * Format: int32
-             * @description The line, when only a line was skipped.
+             * @description The line, when it is about one.
              */
             line?: number;
             /** @description Why. */
             reason: components["schemas"]["SkipReason"];
-            /** @description The rule, when only a rule was stopped: from this file on. The files after it have no skip of their own. */
+            /** @description The rule, when only a rule was stopped. It went on in other files. */
             rule_id?: string;
             /** @description Severity of the rule that was stopped; absent when it is not about a rule. */
             severity?: components["schemas"]["SeverityLevel"];
@@ -1288,14 +1288,13 @@ export interface components {
          *
          *     - binary: The file has a NUL byte in its first 8,000 bytes. Tolerated unless the organization's policy says otherwise.
          *     - file_too_large: The file is over 1 MiB.
-         *     - line_too_long: The line is over 16 KiB.
-         *     - rule_stopped: The rule used up the work that it may do and was stopped; what it had found until then is reported.
+         *     - rule_stopped: The rule used up the work that it may do in the file and was stopped there; what it had found until then is reported. Work is counted, not timed, so the same pull request has the same skips on each machine.
          *     - submodule: The change is of a submodule; submodules are not followed. Tolerated unless the organization's policy says otherwise.
          *     - undecodable: The file is text by its name or its look, and can't be decoded. Only rules that mask what they match looked at it, as far as they have a fixed prefix.
          *     - rules_file_invalid: The rules file in the base is broken, so none of its rules was applied. `file` is the rules file.
          * @enum {string}
          */
-        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_stopped" | "submodule" | "undecodable" | "rules_file_invalid";
+        SkipReason: "binary" | "file_too_large" | "rule_stopped" | "submodule" | "undecodable" | "rules_file_invalid";
         /** @description An error. */
         Status: {
             /**

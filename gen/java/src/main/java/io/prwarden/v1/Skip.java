@@ -88,16 +88,9 @@ private static final long serialVersionUID = 0L;
     file_too_large(2),
     /**
      * <pre>
-     * The line is over 16 KiB.
-     * </pre>
-     *
-     * <code>line_too_long = 3;</code>
-     */
-    line_too_long(3),
-    /**
-     * <pre>
-     * The rule used up the work that it may do and was stopped; what it had found
-     * until then is reported.
+     * The rule used up the work that it may do in the file and was stopped there;
+     * what it had found until then is reported. Work is counted, not timed, so the
+     * same pull request has the same skips on each machine.
      * </pre>
      *
      * <code>rule_stopped = 4;</code>
@@ -169,16 +162,9 @@ private static final long serialVersionUID = 0L;
     public static final int file_too_large_VALUE = 2;
     /**
      * <pre>
-     * The line is over 16 KiB.
-     * </pre>
-     *
-     * <code>line_too_long = 3;</code>
-     */
-    public static final int line_too_long_VALUE = 3;
-    /**
-     * <pre>
-     * The rule used up the work that it may do and was stopped; what it had found
-     * until then is reported.
+     * The rule used up the work that it may do in the file and was stopped there;
+     * what it had found until then is reported. Work is counted, not timed, so the
+     * same pull request has the same skips on each machine.
      * </pre>
      *
      * <code>rule_stopped = 4;</code>
@@ -240,7 +226,6 @@ private static final long serialVersionUID = 0L;
         case 0: return unspecified;
         case 1: return binary;
         case 2: return file_too_large;
-        case 3: return line_too_long;
         case 4: return rule_stopped;
         case 5: return submodule;
         case 6: return undecodable;
@@ -353,7 +338,7 @@ private static final long serialVersionUID = 0L;
   private int line_ = 0;
   /**
    * <pre>
-   * The line, when only a line was skipped.
+   * The line, when it is about one.
    * </pre>
    *
    * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -365,7 +350,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The line, when only a line was skipped.
+   * The line, when it is about one.
    * </pre>
    *
    * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -381,8 +366,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object ruleId_ = "";
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -394,8 +378,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -416,8 +399,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1118,7 +1100,7 @@ private static final long serialVersionUID = 0L;
     private int line_ ;
     /**
      * <pre>
-     * The line, when only a line was skipped.
+     * The line, when it is about one.
      * </pre>
      *
      * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -1130,7 +1112,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The line, when only a line was skipped.
+     * The line, when it is about one.
      * </pre>
      *
      * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -1142,7 +1124,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The line, when only a line was skipped.
+     * The line, when it is about one.
      * </pre>
      *
      * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -1158,7 +1140,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The line, when only a line was skipped.
+     * The line, when it is about one.
      * </pre>
      *
      * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -1174,8 +1156,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object ruleId_ = "";
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1186,8 +1167,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1207,8 +1187,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1229,8 +1208,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1247,8 +1225,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1262,8 +1239,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped: from this file on. The files after
-     * it have no skip of their own.
+     * The rule, when only a rule was stopped. It went on in other files.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>

@@ -32,7 +32,7 @@ public interface SkipOrBuilder extends
 
   /**
    * <pre>
-   * The line, when only a line was skipped.
+   * The line, when it is about one.
    * </pre>
    *
    * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -41,7 +41,7 @@ public interface SkipOrBuilder extends
   boolean hasLine();
   /**
    * <pre>
-   * The line, when only a line was skipped.
+   * The line, when it is about one.
    * </pre>
    *
    * <code>optional int32 line = 2 [json_name = "line"];</code>
@@ -51,8 +51,7 @@ public interface SkipOrBuilder extends
 
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -61,8 +60,7 @@ public interface SkipOrBuilder extends
   boolean hasRuleId();
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -71,8 +69,7 @@ public interface SkipOrBuilder extends
   java.lang.String getRuleId();
   /**
    * <pre>
-   * The rule, when only a rule was stopped: from this file on. The files after
-   * it have no skip of their own.
+   * The rule, when only a rule was stopped. It went on in other files.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
