@@ -18,6 +18,7 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -366,4 +367,37 @@ func TestSpans(t *testing.T) {
 	assert.Contains(t, spans["scan"].Attributes(), attribute.String("prwarden.outcome", "complete"))
 	require.Contains(t, spans, "rules")
 	assert.Equal(t, spans["scan"].SpanContext().SpanID(), spans["rules"].Parent().SpanID())
+}
+
+// A pull request can't use up what a critical rule may do: neither by texts that nearly
+// match it, nor by text that it has to look at in vain.
+func TestFillersStopNoCriticalRule(t *testing.T) {
+	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	const begin = "-----BEGIN RSA PRIVATE KEY-----"
+	base64 := strings.Repeat("MIIEpAIBAAKCAQEAx5xq0", 40)
+	fill := func(text string) string { return strings.Repeat(text, scan.MaxFileSize/len(text)) }
+
+	for name, filler := range map[string]string{
+		"as it was seen":    fill(begin + "\"'\"'" + base64[:39]),
+		"on lines":          fill(begin + "\n" + base64[:39] + "\n"),
+		"the begin alone":   fill(begin),
+		"one long gap":      (begin + fill("\"'\n "))[:scan.MaxFileSize],
+		"many gaps":         fill(begin + strings.Repeat(" ", 500)),
+		"other keys":        fill("AKIA" + strings.Repeat("A", 15) + "! ghp_" + strings.Repeat("x", 35) + "? "),
+		"nothing but lines": fill("\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var files []scan.File
+			for i := range rule.FullWork/scan.MaxFileSize + 2 {
+				files = append(files, file(fmt.Sprintf("a/1000%02d.txt", i), filler))
+			}
+			files = append(files, file("z/last.pem", begin+"\n"+base64+"\n-----END RSA PRIVATE KEY-----\n"))
+			got := run(t, &pull{files: files}, rules...)
+			assert.Empty(t, got.Skips)
+			assert.Contains(t, places(got), "z/last.pem:1 secrets/private-key")
+		})
+	}
 }

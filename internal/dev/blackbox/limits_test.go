@@ -17,13 +17,13 @@ func TestSkippedFilesAndLines(t *testing.T) {
 	const hit = "frobnicate(1)\n"
 	r := h.create(t, "acme/api", files{"README": "x"})
 	commit := r.commit("refs/pull/1/head", r.sha("refs/heads/main"), files{
-		"binary":       hit + "\x00",
-		"late-nul":     strings.Repeat("x", 8000) + "\x00\n" + hit,
-		"too-large":    hit + strings.Repeat("x\n", 1<<19),
-		"just-fits":    hit + strings.Repeat("x", 1<<20-len(hit)-1) + "\n",
-		"long-line":    strings.Repeat("y", 1<<17) + hit,
-		"latin\xe9":    hit,
-		"invalid":      "\xff\xfe" + hit,
+		"binary":    hit + "\x00",
+		"late-nul":  strings.Repeat("x", 8000) + "\x00\n" + hit,
+		"too-large": hit + strings.Repeat("x\n", 1<<19),
+		"just-fits": hit + strings.Repeat("x", 1<<20-len(hit)-1) + "\n",
+		"long-line": strings.Repeat("y", 1<<17) + hit,
+		"latin\xe9": hit,
+		"invalid":   "\xff\xfe" + hit,
 	})
 
 	r.git("", "update-ref", "refs/pull/1/head", commit)
