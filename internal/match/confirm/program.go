@@ -295,12 +295,9 @@ type classes struct {
 	text   bool       // it is for texts of several lines
 }
 
-// newClasses finds the classes of a program for lines, or for texts of several; ok
-// is false when they are too many.
-func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
-	bounds := []rune{0, utf8.RuneSelf}
-	var consuming []*syntax.Inst
-	words := false
+// readers returns the instructions of a program that read characters, the places
+// between characters at which one may change its mind, and whether there are \b or \B.
+func readers(prog *syntax.Prog) (consuming []*syntax.Inst, bounds []rune, words bool) {
 	copies := map[*rune]bool{} // a repetition has many instructions with one class
 	for i := range prog.Inst {
 		inst := &prog.Inst[i]
@@ -326,6 +323,15 @@ func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
 	if words {
 		bounds = append(bounds, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
 	}
+
+	return consuming, bounds, words
+}
+
+// newClasses finds the classes of a program for lines, or for texts of several; ok
+// is false when they are too many.
+func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
+	consuming, bounds, words := readers(prog)
+	bounds = append(bounds, 0, utf8.RuneSelf)
 	if text {
 		bounds = append(bounds, '\n', '\n'+1)
 	}
@@ -334,7 +340,7 @@ func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
 
 	c = &classes{runes: []rune{-1}, text: text}
 	known := map[string]uint8{}
-	signature := make([]byte, len(consuming)/8+1, len(consuming)/8+2)
+	signature := make([]byte, len(consuming)/8+2)
 	for i, r := range bounds {
 		if r > unicode.MaxRune {
 			break
@@ -348,17 +354,16 @@ func newClasses(prog *syntax.Prog, text bool) (c *classes, ok bool) {
 		if words && syntax.IsWordChar(r) {
 			signature[len(consuming)/8] |= 1 << (len(consuming) % 8)
 		}
-		key := signature
 		if text && r == '\n' { // it ends a line, whatever instructions say of it
-			key = append(signature, 1)
+			signature[len(signature)-1] = 1
 		}
-		class, found := known[string(key)]
+		class, found := known[string(signature)]
 		if !found {
 			if len(c.runes) == maxClasses {
 				return nil, false
 			}
 			class = uint8(len(c.runes))
-			known[string(key)] = class
+			known[string(signature)] = class
 			c.runes = append(c.runes, r)
 		}
 		if r >= utf8.RuneSelf {

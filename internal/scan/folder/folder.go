@@ -68,9 +68,9 @@ type Summary struct {
 }
 
 // Scan scans the file or folder at root; a symbolic link there is followed. It
-// gives findings in the order of file (bytes), line and rule id. It fails with ctx's error when that ends, with that of o.Found, and when
-// root can't be looked at; a file that can't be read is a notice. The summary is always valid for
-// what was done.
+// gives findings in the order of file (bytes), line and rule id. It fails with ctx's
+// error when that ends, with that of o.Found, and when root can't be looked at; a file
+// that can't be read is a notice. The summary is always valid for what was done.
 func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, error) {
 	sum := Summary{Findings: finding.NewSummary(), Skipped: map[string]int{}}
 	// What is named by a link is wanted; from there on none is followed.
