@@ -22,9 +22,10 @@ needs no git. The repository is only read.
 
 Beside the default ruleset the repository's .prwarden/rules.yml applies; with
 --all the one in PATH, and no other. No server is needed. Where one is named
-(PRWARDEN_SERVER or --server) and there is an API key with the scope rules:read
-(PRWARDEN_API_KEY or --key-file), the rules of your organization apply too. They
-are kept for when the server can't be reached; a note then says how old they are.
+(PRWARDEN_SERVER or --server) and there is an API key with the scopes rules:read
+and policy:read (PRWARDEN_API_KEY or --key-file), the rules and the policy of your
+organization apply too. They are kept for when the server can't be reached; a note
+then says how old they are.
 
 Exit status: 0 when no finding reaches --fail-on, 1 when one does or something that
 counts was not looked at, 2 when the command line or a rules file is wrong, 3 when

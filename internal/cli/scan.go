@@ -36,6 +36,8 @@ type ScanInput struct {
 	Server     ServerRules
 	Output     Output
 	Jobs       int // files at the same time; 0 for the number of processors
+
+	organization organizationRules // once they are loaded
 }
 
 // The rulesets that a local scan knows.
@@ -78,13 +80,7 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	}
 
 	ended := make(chan error, 1)
-	go func() {
-		if in.All {
-			ended <- in.scanAll(ctx, st, out)
-		} else {
-			ended <- in.scanChanges(ctx, st, out)
-		}
-	}()
+	go func() { ended <- in.scan(ctx, st, out) }()
 
 	select {
 	case err = <-ended:
@@ -97,6 +93,29 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 		err = errInterrupted
 	}
 	return out.withdraw(err)
+}
+
+// scan loads what the organization decides, and scans.
+func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) (err error) {
+	if in.organization, err = in.Server.load(ctx, st); err != nil {
+		return err
+	}
+	if out.failOn != 0 {
+		out.failOn = in.policy().Threshold(out.failOn)
+	}
+
+	if in.All {
+		return in.scanAll(ctx, st, out)
+	}
+	return in.scanChanges(ctx, st, out)
+}
+
+// policy is the organization's, if it is known.
+func (in ScanInput) policy() policy.Policy {
+	if p := in.organization.policy; p != nil {
+		return *p
+	}
+	return policy.Default()
 }
 
 // lines says whether findings are written as they are found.
@@ -188,11 +207,7 @@ func (in ScanInput) place() string {
 // loadRules puts the rules together and says which are not the usual ones.
 func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sources) (*folder.Loaded, error) {
 	from.File, from.NoDefaults = in.RulesFile, in.NoDefaults
-	own, err := in.Server.load(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	from.Organization = own
+	from.Organization = in.organization.rules
 	loaded, err := folder.Load(ctx, from)
 	var mistakes *folder.RulesError
 	switch {
@@ -237,16 +252,16 @@ func looked(files int, kind string, began time.Time) string {
 	return fmt.Sprintf("%s in %.2f s", terminal.Count(files, kind), time.Since(began).Seconds())
 }
 
-// tolerated reports whether a reason of a skip is tolerated here, where there is no
-// organization. What is neither a file nor a folder is in no commit.
-func tolerated(reason string) bool {
-	return reason == finding.SkipSpecial || policy.Default().Tolerates(reason)
+// tolerated reports whether a reason of a skip is tolerated here. What is neither a
+// file nor a folder is in no commit.
+func (in ScanInput) tolerated(reason string) bool {
+	return reason == finding.SkipSpecial || in.policy().Tolerates(reason)
 }
 
 // localReview is what a scan found, in the form of a review. Its verdict is what a
 // server's would be for the same threshold; without one there is none.
-func localReview(r finding.Result, failOn rule.Severity) review.Review {
-	r.Judge(failOn, tolerated)
+func (in ScanInput) localReview(r finding.Result, failOn rule.Severity) review.Review {
+	r.Judge(failOn, in.tolerated)
 	out := review.Review{
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
@@ -298,7 +313,8 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Ruleset: in.Ruleset, Rules: set, File: file, MaxFindings: maxFindings,
-		OtherRules: true, // an organization's are the server's to know
+		OtherRules: true, // an organization's may be the server's to know
+		Policy:     in.organization.policy,
 	}, func(n scan.Progress) {
 		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))
 	})
@@ -313,7 +329,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
 	err = out.show(report.Report{
-		Review: localReview(result.Result, out.failOn),
+		Review: in.localReview(result.Result, out.failOn),
 		Of:     looked(result.FilesTotal, "changed file", began),
 	})
 	return unread(skipped, err)
@@ -341,12 +357,10 @@ func (in ScanInput) rulesOfChanges(
 	ctx context.Context, st Streams, given *folder.Sources,
 ) (rules []rule.Rule, file *rule.File, err error) {
 	if given == nil && in.RulesFile == "" {
-		own, err := in.Server.load(ctx, st)
-		if err != nil || in.NoDefaults {
-			return own, nil, err
+		if !in.NoDefaults {
+			rules, err = defaults.Load()
 		}
-		rules, err = defaults.Load()
-		return slices.Concat(rules, own), nil, err
+		return slices.Concat(rules, in.organization.rules), nil, err
 	}
 
 	if given == nil {

@@ -27,7 +27,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		return err
 	}
 
-	rules, err := loaded.Compile(in.Ruleset)
+	rules, err := loaded.Compile(in.Ruleset, in.organization.policy)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 
 	text := bufio.NewWriterSize(st.Out, 64<<10)
 	if in.lines() {
-		o.Found, o.Notice, o.PlacesOnly = linesTo(text), all.noticeTo(text, out.failOn), true
+		o.Found, o.Notice, o.PlacesOnly = linesTo(text), all.noticeTo(text, out.failOn, in.tolerated), true
 	}
 
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
@@ -59,7 +59,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	found := all.result(sum)
 	found.Truncated = found.Truncated && !in.lines()
 	err = out.show(report.Report{
-		Review: localReview(found, out.failOn),
+		Review: in.localReview(found, out.failOn),
 		Of:     looked(sum.Scanned, "file", began),
 		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.Organization, loaded.File.Rules)),
 	})
@@ -123,9 +123,9 @@ func inOrder(a, b finding.Finding) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
-// noticeTo returns what does as notice does, and writes to out what counts for the
-// verdict.
-func (g *gathered) noticeTo(out io.Writer, failOn rule.Severity) func(folder.Notice) {
+// noticeTo returns what does as notice does, and writes to out what is not tolerated
+// and so counts for the verdict.
+func (g *gathered) noticeTo(out io.Writer, failOn rule.Severity, tolerated func(string) bool) func(folder.Notice) {
 	return func(n folder.Notice) {
 		g.notice(n)
 		listed := n.Reason != folder.Unreadable && n.Reason != folder.SkipTooManyHits

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,6 +18,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -45,8 +47,19 @@ const (
 type fetched struct {
 	Server    string        `json:"server"`
 	FetchedAt time.Time     `json:"fetched_at"`
-	Digest    string        `json:"digest"` // of the rules, as a scan has it
+	Digest    string        `json:"digest"` // of what follows
 	Rules     []fetchedRule `json:"rules"`
+
+	// Policy is the organization's as the API has it; nothing when the key may not
+	// read it.
+	Policy json.RawMessage `json:"policy,omitempty"`
+}
+
+// organizationRules are what an organization decides for a local scan. Nothing
+// is known of it in the zero value.
+type organizationRules struct {
+	rules  []rule.Rule
+	policy *policy.Policy // nil for policy.Default
 }
 
 // fetchedRule is a rule and where it is from.
@@ -55,57 +68,57 @@ type fetchedRule struct {
 	Origin rule.Origin `json:"origin"`
 }
 
-// load returns the rules of the organization, and says on stderr which they are.
-// Without a server and a key there are none.
-func (s ServerRules) load(ctx context.Context, st Streams) ([]rule.Rule, error) {
+// load returns the rules and the policy of the organization, and says on stderr
+// which they are. Without a server and a key there are none.
+func (s ServerRules) load(ctx context.Context, st Streams) (known organizationRules, err error) {
 	hasKey := s.Client.KeyFile != "" || st.Lookup(config.EnvAPIKey) != ""
 	switch {
 	case s.Leave:
-		return nil, nil
+		return known, nil
 	case !s.Known || !hasKey:
 		if s.Offline {
-			return nil, Usagef("--offline needs to know whose rules: name the server, and give its API key in %s",
+			return known, Usagef("--offline needs to know whose rules: name the server, and give its API key in %s",
 				config.EnvAPIKey)
 		}
-		return nil, nil
+		return known, nil
 	}
 
 	key, err := apiKey(st, s.Client)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
 	path, err := s.path(key)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
-	cached, known := readFetched(path)
+	cached, kept := readFetched(path)
 	if s.Offline {
-		if !known {
-			return nil, Usagef("--offline: no rules of %s were fetched before; scan once without it", s.Client.Server)
+		if !kept {
+			return known, Usagef("--offline: no rules of %s were fetched before; scan once without it", s.Client.Server)
 		}
 		st.note("applying %s of %s, fetched %s ago", terminal.Count(len(cached.Rules), "rule"), s.Client.Server, cached.age())
-		return cached.rules(), nil
+		return cached.organization(), nil
 	}
 
-	fresh, err := s.fetch(ctx, st, known)
+	fresh, err := s.fetch(ctx, st, kept)
 	switch {
 	case err == nil:
 		st.note("applying %s of %s", terminal.Count(len(fresh.Rules), "rule"), s.Client.Server)
 		if err := fresh.write(path); err != nil {
 			st.note("the rules can't be kept for when the server is away: %s", terminal.Safe(err.Error()))
 		}
-		return fresh.rules(), nil
+		return fresh.organization(), nil
 	case ctx.Err() != nil:
-		return nil, errInterrupted
+		return known, errInterrupted
 	}
 
 	var usage *UsageError
-	if errors.As(err, &usage) || !known {
-		return nil, fmt.Errorf("the rules of the organization: %w; --no-server scans without them", err)
+	if errors.As(err, &usage) || !kept {
+		return known, fmt.Errorf("the rules of the organization: %w; --no-server scans without them", err)
 	}
 	st.note("applying %s of %s, fetched %s ago: %s", terminal.Count(len(cached.Rules), "rule"), s.Client.Server,
 		cached.age(), terminal.Safe(err.Error()))
-	return cached.rules(), nil
+	return cached.organization(), nil
 }
 
 // fetch asks the server. Where something is known already it isn't waited for
@@ -144,9 +157,30 @@ func (s ServerRules) fetch(ctx context.Context, st Streams, known bool) (fetched
 		}
 		out.add(rules, set.origin)
 	}
-	out.Digest = rule.Digest(out.rules())
+	if err := out.addPolicy(ctx, st, client); err != nil {
+		return fetched{}, reviewError(err)
+	}
+	out.Digest = out.digest()
 
 	return out, nil
+}
+
+// addPolicy adds the policy, which not every key may read.
+func (f *fetched) addPolicy(ctx context.Context, st Streams, client *restclient.Client) error {
+	raw, err := client.Policy(ctx)
+	var refused *restclient.APIError
+	if errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+		st.note("applying the default policy: the API key has not the scope policy:read")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+
+	var compact bytes.Buffer // as it will be in the file
+	err = json.Compact(&compact, raw)
+	f.Policy = compact.Bytes()
+	return err
 }
 
 // add adds those rules of a ruleset that come from the API and are enabled. The
@@ -158,6 +192,23 @@ func (f *fetched) add(rules []restclient.Rule, origin rule.Origin) {
 			f.Rules = append(f.Rules, fetchedRule{r.Document, origin})
 		}
 	}
+}
+
+// organization returns what is known, as scans have it.
+func (f fetched) organization() organizationRules {
+	out := organizationRules{rules: f.rules()}
+	if p, err := policy.FromJSON(f.Policy); err == nil && len(f.Policy) > 0 {
+		out.policy = &p
+	}
+
+	return out
+}
+
+// digest is of the rules and the policy.
+func (f fetched) digest() string {
+	sum := sha256.Sum256(append([]byte(rule.Digest(f.rules())), f.Policy...))
+
+	return hex.EncodeToString(sum[:])
 }
 
 // rules returns the rules as scans have them.
@@ -217,7 +268,7 @@ func readFetched(path string) (f fetched, ok bool) {
 		return f, false
 	}
 
-	return f, rule.Digest(f.rules()) == f.Digest
+	return f, f.digest() == f.Digest
 }
 
 // write keeps the rules for their owner alone. Another scan at the same time reads

@@ -24,11 +24,13 @@ type organization struct {
 	*httptest.Server
 	asked  atomic.Int32
 	status atomic.Int32
+
+	noPolicy bool // the key may not read it
 }
 
-func newOrganization(t *testing.T) *organization {
+func newOrganization(t *testing.T, noPolicy bool) *organization {
 	t.Helper()
-	o := &organization{}
+	o := &organization{noPolicy: noPolicy}
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.asked.Add(1)
 		switch {
@@ -43,6 +45,11 @@ func newOrganization(t *testing.T) *organization {
 					"enabled": true, "created_at": "2026-11-20T09:30:00Z", "later": 1},
 				{"id": "off", "type": "regex", "pattern": "answer", "message": "Off.", "severity": "low", "scope": "org",
 					"enabled": false, "created_at": "2026-11-20T09:30:00Z"}]}`)
+		case r.URL.Path == "/v1/policy" && !o.noPolicy:
+			_, _ = io.WriteString(w, `{"disable": ["security/no-eval"], "fail_on": "low", "etag": "x"}`)
+		case r.URL.Path == "/v1/policy":
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code": 7, "message": "No scope.", "details": []}`)
 		case r.URL.Path == "/v1/rulesets/acme/web/rules":
 			_, _ = io.WriteString(w, `{"rules": [
 				{"id": "from-file", "type": "regex", "pattern": "answer", "message": "File.", "severity": "low"},
@@ -62,7 +69,7 @@ const ourKey = "PRWARDEN_API_KEY=prw_secretkey"
 
 func TestScanWithRulesOfTheOrganization(t *testing.T) {
 	t.Parallel()
-	o := newOrganization(t)
+	o := newOrganization(t, true)
 	cache := filepath.Join(t.TempDir(), "cache")
 	root := project(t)
 	from := func(change ...func(*cli.ScanInput)) cli.ScanInput {
@@ -142,7 +149,7 @@ func TestScanWithRulesOfTheOrganization(t *testing.T) {
 
 func TestScanAsksNobodyWithoutServerAndKey(t *testing.T) {
 	t.Parallel()
-	o := newOrganization(t)
+	o := newOrganization(t, true)
 	root := project(t)
 	for name, s := range map[string]cli.ServerRules{
 		"no key":      {Client: config.Client{Server: o.URL}, Known: true},
@@ -159,4 +166,29 @@ func TestScanAsksNobodyWithoutServerAndKey(t *testing.T) {
 		assert.NotContains(t, r.out, "custom/ours", name)
 	}
 	assert.Zero(t, o.asked.Load())
+}
+
+func TestScanWithThePolicyOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	o := newOrganization(t, false)
+	server := cli.ServerRules{Client: config.Client{Server: o.URL}, Known: true, Cache: t.TempDir()}
+	for _, offline := range []bool{false, true} {
+		server.Offline = offline
+		r := scanLocally(t, all(project(t), func(in *cli.ScanInput) {
+			in.Server, in.Output.FailOn = server, "critical"
+		}), ourKey)
+		assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err), "the stricter threshold holds: %v", r.err)
+		assert.Contains(t, r.out, "custom/ours")
+		assert.NotContains(t, r.out, "security/no-eval", "the organization has it off")
+		assert.NotContains(t, r.errOut, "policy:read")
+	}
+
+	r := scanLocally(t, all(project(t), lines, func(in *cli.ScanInput) {
+		in.Server = server
+		in.Server.Offline = false
+		in.Server.Client.Server = newOrganization(t, true).URL
+	}), ourKey)
+	require.NoError(t, r.err)
+	assert.Contains(t, r.out, "security/no-eval")
+	assert.Contains(t, r.errOut, "applying the default policy: the API key has not the scope policy:read\n")
 }

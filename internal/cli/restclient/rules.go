@@ -100,3 +100,9 @@ func (c *Client) Rules(ctx context.Context, ruleset string) ([]Rule, error) {
 	}
 	return answer.Rules, err
 }
+
+// Policy reads the organization's policy, as it came.
+func (c *Client) Policy(ctx context.Context) (raw []byte, err error) {
+	var answer map[string]any
+	return c.call(ctx, request{method: http.MethodGet, path: "/v1/policy"}, &answer)
+}

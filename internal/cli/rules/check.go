@@ -173,7 +173,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	}
 
 	loaded := folder.Loaded{File: &rule.File{Rules: []rule.Rule{r}}}
-	compiled, err := loaded.Compile("")
+	compiled, err := loaded.Compile("", nil)
 	if err != nil {
 		return err
 	}

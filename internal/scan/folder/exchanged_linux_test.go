@@ -45,7 +45,7 @@ func TestFilesThatAreExchanged(t *testing.T) {
 func TestFilesThatAreRemoved(t *testing.T) {
 	t.Parallel()
 	l := Loaded{File: &rule.File{}}
-	rules, err := l.Compile("")
+	rules, err := l.Compile("", nil)
 	require.NoError(t, err)
 
 	w := walker{rules: rules, yield: func(f *scan.File) bool { t.Errorf("%s: %v", f.Path, f.Err); return true }}

@@ -51,7 +51,7 @@ func needle(id, word string, s rule.Severity) rule.Rule {
 func compile(t *testing.T, exclude []string, rules ...rule.Rule) *folder.Rules {
 	t.Helper()
 	l := folder.Loaded{File: &rule.File{Rules: rules, Exclude: exclude}}
-	r, err := l.Compile("")
+	r, err := l.Compile("", nil)
 	require.NoError(t, err)
 	return r
 }

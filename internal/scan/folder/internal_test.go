@@ -16,7 +16,7 @@ func TestPrunes(t *testing.T) {
 	globs := []string{"vendor/**", "**/node_modules/**", "{a,b}/c/**", "x/*.d/**", "**/*.md", "lit", "one/*", "two/**/y"}
 	compile := func(globs ...string) *Rules {
 		l := Loaded{File: &rule.File{Exclude: globs}}
-		r, err := l.Compile("")
+		r, err := l.Compile("", nil)
 		require.NoError(t, err)
 		return r
 	}

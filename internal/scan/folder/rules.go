@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -172,8 +173,8 @@ type Rules struct {
 }
 
 // Compile prepares the rules that were loaded, or those of them that are of a
-// ruleset, see scan.Request.Ruleset.
-func (l *Loaded) Compile(ruleset string) (*Rules, error) {
+// ruleset, see scan.Request.Ruleset, by a policy; nil for policy.Default.
+func (l *Loaded) Compile(ruleset string, by *policy.Policy) (*Rules, error) {
 	scanner := scan.NewScanner(nil, scan.Options{}) // it opens nothing
 	rules := slices.Concat(l.Defaults, l.Organization)
 	set, err := scanner.AddRules(context.Background(), "", rule.Digest(rules), rules)
@@ -187,7 +188,7 @@ func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 	return &Rules{
 		scanner: scanner,
 		// Not all rules of an organization are known here.
-		request: scan.Request{Ruleset: ruleset, Rules: set, File: l.File, OtherRules: true},
+		request: scan.Request{Ruleset: ruleset, Rules: set, File: l.File, OtherRules: true, Policy: by},
 		exclude: match.NewGlobs(l.File.Exclude),
 		pruned:  match.NewGlobs(whole),
 	}, nil
