@@ -90,11 +90,19 @@ func TestRuleBudget(t *testing.T) {
 	for _, s := range list(m["skipped"]) {
 		s := s.(map[string]any)
 		assert.Equal(t, "rule_stopped", s["reason"])
+		assert.Equal(t, "low", s["severity"])
 		stopped[s["file"]] = s["rule_id"]
 	}
 	assert.Equal(t, map[any]any{
 		"a00.txt": "custom/slow", "a01.txt": "custom/slow", "a02.txt": "custom/slow", "a03.txt": "custom/slow",
 	}, stopped)
+	verdict := m["verdict"].(map[string]any)
+	assert.Equal(t, "pass", verdict["outcome"], "the rule is below the threshold")
+	assert.InDelta(t, 0, verdict["not_looked_at"], 0)
+
+	strict := c.start(t, map[string]any{"fail_on": "low"})["verdict"].(map[string]any)
+	assert.NotEqual(t, "pass", strict["outcome"])
+	assert.InDelta(t, len(stopped), strict["not_looked_at"], 0)
 }
 
 // A pull request whose paths are six times as long in JSON makes no answer that
