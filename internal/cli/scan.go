@@ -266,6 +266,7 @@ func (in ScanInput) localReview(r finding.Result, failOn rule.Severity) review.R
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
 		Summary: r.Summary, Truncated: r.Truncated, BaseFoundBy: r.BaseFoundBy, LookedAt: r.LookedAt,
+		Exclusions: r.Exclusions, SwitchedOff: r.SwitchedOff,
 	}
 	if failOn != 0 {
 		out.Verdict = &r.Verdict

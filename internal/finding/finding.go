@@ -104,29 +104,6 @@ func (s Skip) Text() string {
 	return s.Reason
 }
 
-// Exclusions says how many changed files a repository keeps from rules.
-type Exclusions struct {
-	Files int    `json:"files"`
-	By    string `json:"by"` // path of the rules file
-}
-
-// Who switched a rule off, and how.
-const (
-	ByOrganization = "organization" // its policy
-	ByRepository   = "repository"   // its rules file
-
-	HowDisable  = "disable"  // the rule is off
-	HowOverride = "override" // it is less severe
-	HowExclude  = "exclude"  // it doesn't look at some files
-)
-
-// SwitchedOff is a rule that somebody switched off, or made weaker.
-type SwitchedOff struct {
-	RuleID string `json:"rule_id"` // `category/name`
-	By     string `json:"by"`      // ByOrganization or ByRepository
-	How    string `json:"how"`     // one of the How constants
-}
-
 // Summary counts findings by severity.
 type Summary map[rule.Severity]int
 

@@ -43,6 +43,9 @@ func (r Report) annotations() string {
 				fmt.Fprintf(&b, "::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(text))
 			}
 		}
+		for _, text := range r.switchedOff() {
+			b.WriteString(Annotation("notice", text))
+		}
 		if r.Review.BaseFoundBy.Guessed() {
 			b.WriteString(Annotation("warning", r.Base()))
 		}

@@ -30,6 +30,7 @@ func (r Report) json() (string, error) {
 		*list = append([]finding.Finding{}, *list...) // never null
 	}
 	answer.Skips = append([]finding.Skip{}, answer.Skips...)
+	answer.SwitchedOff = append([]finding.SwitchedOff{}, answer.SwitchedOff...)
 	answer.Summary = finding.NewSummary() // all severities
 	maps.Copy(answer.Summary, r.Review.Summary)
 

@@ -142,6 +142,12 @@ func rich() report.Report {
 	}
 	r.Review.Verdict.NotLookedAt = 5
 	r.Review.BaseFoundBy = finding.BaseDefaultBranch
+	r.Review.Exclusions = finding.Exclusions{Files: 12, By: rule.FilePath}
+	r.Review.SwitchedOff = []finding.SwitchedOff{
+		{RuleID: "a/b", By: finding.ByOrganization, How: finding.HowDisable},
+		{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
+		{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
+	}
 	return r
 }
 

@@ -47,8 +47,10 @@ func (r Report) table(style Style) string {
 		t.short("Not looked at, which is tolerated:", texts(r.skips(true), skipped))
 	}
 
-	for _, line := range terminal.Wrap(r.Summary(), t.width) {
-		t.line("", line)
+	for _, text := range append(r.switchedOff(), r.Summary()) {
+		for _, line := range terminal.Wrap(text, t.width) {
+			t.line("", line)
+		}
 	}
 	t.end()
 

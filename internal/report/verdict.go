@@ -182,3 +182,19 @@ func suppressedWhy(f finding.Finding) string {
 
 	return why
 }
+
+// switchedOff says, a line each, what the rules file excludes and which rules were
+// switched off by whom.
+func (r Report) switchedOff() (lines []string) {
+	for _, text := range []string{
+		r.Review.Exclusions.Text(),
+		finding.SwitchedOffText(r.Review.SwitchedOff, finding.ByOrganization),
+		finding.SwitchedOffText(r.Review.SwitchedOff, finding.ByRepository),
+	} {
+		if text != "" && r.complete() {
+			lines = append(lines, safeText(text))
+		}
+	}
+
+	return lines
+}

@@ -33,7 +33,13 @@ func TestReviewJSON(t *testing.T) {
 		Skips: []finding.Skip{{
 			File: "\xff", Line: 1, RuleID: "a/b", Reason: "rule_stopped", Severity: rule.Low, Tolerated: true,
 		}},
-		Verdict:     &finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.Medium, NotLookedAt: 4},
+		Verdict:    &finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.Medium, NotLookedAt: 4},
+		Exclusions: finding.Exclusions{Files: 12, By: rule.FilePath},
+		SwitchedOff: []finding.SwitchedOff{
+			{RuleID: "a/b", By: finding.ByOrganization, How: finding.HowDisable},
+			{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
+			{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
+		},
 		BaseFoundBy: finding.BaseRequested, LookedAt: finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 	}
 

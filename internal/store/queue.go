@@ -331,10 +331,12 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
 			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
 			not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
+			excluded_files = ?, switched_off = ?,
 			fail_on = COALESCE(NULLIF(?, ''), fail_on)`,
 			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
 			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips), o.Verdict.Outcome,
 			o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules,
+			o.Exclusions.Files, jsonOf[[]finding.SwitchedOff]{o.SwitchedOff},
 			o.Verdict.Threshold.String()); err != nil {
 			return err
 		}

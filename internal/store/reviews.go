@@ -22,7 +22,7 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, priority, created_by`
+	looked_at_rules, priority, created_by, excluded_files, switched_off`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -59,7 +59,10 @@ type reviewRow struct {
 	LookedAtFiles  int                     `db:"looked_at_files"`
 	LookedAtLines  int                     `db:"looked_at_lines"`
 	LookedAtRules  int                     `db:"looked_at_rules"`
-	Priority       priority                `db:"priority"`
+	ExcludedFiles  int                     `db:"excluded_files"`
+
+	SwitchedOff jsonOf[[]finding.SwitchedOff] `db:"switched_off"`
+	Priority    priority                      `db:"priority"`
 }
 
 // priority is a review.Priority as it is stored: the lower goes first.
@@ -97,7 +100,11 @@ func (r reviewRow) review() review.Review {
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
 		Priority: r.Priority.priority(), CreatedBy: r.CreatedBy,
-		LookedAt: finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
+		LookedAt:    finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
+		SwitchedOff: r.SwitchedOff.value,
+	}
+	if r.ExcludedFiles > 0 {
+		out.Exclusions = finding.Exclusions{Files: r.ExcludedFiles, By: rule.FilePath}
 	}
 	if r.Outcome != "" {
 		out.Verdict = &finding.Verdict{Outcome: r.Outcome, Threshold: out.FailOn, NotLookedAt: r.NotLookedAt}

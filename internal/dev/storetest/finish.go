@@ -72,6 +72,12 @@ func storedOutcome(t *testing.T, h Harness) {
 		{File: "b", Line: 7, Reason: "rules_file_invalid"},
 		{File: "c", RuleID: "custom/r", Reason: "rule_stopped", Severity: rule.Critical},
 	}
+	o.Exclusions = finding.Exclusions{Files: 12, By: rule.FilePath}
+	o.SwitchedOff = []finding.SwitchedOff{
+		{RuleID: "a/b", By: finding.ByOrganization, How: finding.HowDisable},
+		{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
+		{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
+	}
 	o.Verdict = finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 7_000_000}
 	o.BaseFoundBy, o.LookedAt = finding.BaseMergeCommit, finding.LookedAt{Files: 1, AddedLines: 1<<31 - 1, Rules: 3}
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
@@ -83,6 +89,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
 		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt, Priority: review.Normal,
+		Exclusions: o.Exclusions, SwitchedOff: o.SwitchedOff,
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

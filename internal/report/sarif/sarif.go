@@ -136,6 +136,14 @@ func newInvocation(input Input, results, total int) invocation {
 		notify("error", fmt.Sprintf("%d parts of the change were not looked at.", v.NotLookedAt))
 	}
 
+	for _, text := range []string{
+		r.Exclusions.Text(), finding.SwitchedOffText(r.SwitchedOff, finding.ByOrganization),
+		finding.SwitchedOffText(r.SwitchedOff, finding.ByRepository),
+	} {
+		if text != "" {
+			notify("note", plain(text))
+		}
+	}
 	for _, s := range r.Skips {
 		in.Notifications = append(in.Notifications, newSkip(s))
 	}

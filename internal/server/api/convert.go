@@ -31,6 +31,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 		CreatedBy:   text(r.CreatedBy),
 	}
 	if r.Status == review.Complete {
+		out.Exclusions, out.SwitchedOff = toExclusions(r.Exclusions), each(r.SwitchedOff, toSwitchedOff)
 		out.LookedAt = &prwardenv1.LookedAt{
 			Files: clamp(r.LookedAt.Files), AddedLines: clamp(r.LookedAt.AddedLines), Rules: clamp(r.LookedAt.Rules),
 		}
@@ -280,3 +281,18 @@ func rawPath(path string) []byte {
 
 // clamp fits a count into the int32 of the API.
 func clamp(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
+
+func toExclusions(e finding.Exclusions) *prwardenv1.Exclusions {
+	if e.Files == 0 {
+		return nil
+	}
+
+	return &prwardenv1.Exclusions{Files: clamp(e.Files), By: text(e.By)}
+}
+
+func toSwitchedOff(s finding.SwitchedOff) *prwardenv1.SwitchedOff {
+	return &prwardenv1.SwitchedOff{
+		RuleId: text(s.RuleID), By: enum[prwardenv1.SwitchedOff_Side](s.By, prwardenv1.SwitchedOff_Side_value),
+		How: enum[prwardenv1.SwitchedOff_Way](s.How, prwardenv1.SwitchedOff_Way_value),
+	}
+}

@@ -45,6 +45,12 @@ func full() review.Review {
 			File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_stopped", Severity: rule.Low, Tolerated: true,
 		}},
 		Truncated: true, BaseFoundBy: finding.BaseDefaultBranch,
+		Exclusions: finding.Exclusions{Files: 12, By: rule.FilePath},
+		SwitchedOff: []finding.SwitchedOff{
+			{RuleID: "a/b", By: finding.ByOrganization, How: finding.HowDisable},
+			{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
+			{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
+		},
 		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
@@ -94,7 +100,7 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 		toReview(review.Review{ID: "rev_1", Status: review.Queued, Repo: "a/b", PRNumber: 1, Ruleset: "a/b", CreatedAt: day}))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],
-		"suppressed":[],"fixed":[],"skipped":[],
+		"suppressed":[],"fixed":[],"skipped":[],"switched_off":[],
 		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},
 		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false,"priority":"normal","created_by":""}`, string(data))
 }

@@ -270,6 +270,116 @@ func (Base_FoundBy) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3, 0}
 }
 
+// Side says who did it.
+type SwitchedOff_Side int32
+
+const (
+	// Never sent.
+	SwitchedOff_side_unspecified SwitchedOff_Side = 0
+	// The organization, in its policy.
+	SwitchedOff_organization SwitchedOff_Side = 1
+	// The repository, in its rules file.
+	SwitchedOff_repository SwitchedOff_Side = 2
+)
+
+// Enum value maps for SwitchedOff_Side.
+var (
+	SwitchedOff_Side_name = map[int32]string{
+		0: "side_unspecified",
+		1: "organization",
+		2: "repository",
+	}
+	SwitchedOff_Side_value = map[string]int32{
+		"side_unspecified": 0,
+		"organization":     1,
+		"repository":       2,
+	}
+)
+
+func (x SwitchedOff_Side) Enum() *SwitchedOff_Side {
+	p := new(SwitchedOff_Side)
+	*p = x
+	return p
+}
+
+func (x SwitchedOff_Side) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SwitchedOff_Side) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
+}
+
+func (SwitchedOff_Side) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[4]
+}
+
+func (x SwitchedOff_Side) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SwitchedOff_Side.Descriptor instead.
+func (SwitchedOff_Side) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 0}
+}
+
+// Way says how.
+type SwitchedOff_Way int32
+
+const (
+	// Never sent.
+	SwitchedOff_way_unspecified SwitchedOff_Way = 0
+	// The rule is off.
+	SwitchedOff_disable SwitchedOff_Way = 1
+	// The rule is less severe.
+	SwitchedOff_override SwitchedOff_Way = 2
+	// The rule does not look at some files.
+	SwitchedOff_exclude SwitchedOff_Way = 3
+)
+
+// Enum value maps for SwitchedOff_Way.
+var (
+	SwitchedOff_Way_name = map[int32]string{
+		0: "way_unspecified",
+		1: "disable",
+		2: "override",
+		3: "exclude",
+	}
+	SwitchedOff_Way_value = map[string]int32{
+		"way_unspecified": 0,
+		"disable":         1,
+		"override":        2,
+		"exclude":         3,
+	}
+)
+
+func (x SwitchedOff_Way) Enum() *SwitchedOff_Way {
+	p := new(SwitchedOff_Way)
+	*p = x
+	return p
+}
+
+func (x SwitchedOff_Way) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SwitchedOff_Way) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
+}
+
+func (SwitchedOff_Way) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[5]
+}
+
+func (x SwitchedOff_Way) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SwitchedOff_Way.Descriptor instead.
+func (SwitchedOff_Way) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 1}
+}
+
 // State compares a finding with the review before, by fingerprint.
 type Finding_State int32
 
@@ -311,11 +421,11 @@ func (x Finding_State) String() string {
 }
 
 func (Finding_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[6].Descriptor()
 }
 
 func (Finding_State) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[4]
+	return &file_prwarden_v1_review_proto_enumTypes[6]
 }
 
 func (x Finding_State) Number() protoreflect.EnumNumber {
@@ -324,7 +434,7 @@ func (x Finding_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Finding_State.Descriptor instead.
 func (Finding_State) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8, 0}
 }
 
 // Reason says why.
@@ -386,11 +496,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[5]
+	return &file_prwarden_v1_review_proto_enumTypes[7]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -399,7 +509,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // Kind says which findings.
@@ -443,11 +553,11 @@ func (x ListFindingsRequest_Kind) String() string {
 }
 
 func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[6].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[8].Descriptor()
 }
 
 func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[6]
+	return &file_prwarden_v1_review_proto_enumTypes[8]
 }
 
 func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
@@ -456,7 +566,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress.
@@ -496,11 +606,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[7]
+	return &file_prwarden_v1_review_proto_enumTypes[9]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -509,7 +619,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17, 0}
 }
 
 // Review is one scan of a pull request.
@@ -575,6 +685,12 @@ type Review struct {
 	BaseFoundBy *Base_FoundBy `protobuf:"varint,22,opt,name=base_found_by,json=baseFoundBy,proto3,enum=prwarden.v1.Base_FoundBy,oneof" json:"base_found_by,omitempty"`
 	// How much was looked at; absent until complete.
 	LookedAt *LookedAt `protobuf:"bytes,23,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	// The changed files that the repository's rules file keeps from rules; absent for
+	// none.
+	Exclusions *Exclusions `protobuf:"bytes,24,opt,name=exclusions,proto3" json:"exclusions,omitempty"`
+	// Rules that the organization's policy or the repository's rules file switched
+	// off or made weaker, by id.
+	SwitchedOff []*SwitchedOff `protobuf:"bytes,25,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
 	// Who created the review: `key:` and the identifier of an API key.
 	CreatedBy string `protobuf:"bytes,27,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Which of the organization's waiting reviews go first, as the request says.
@@ -774,6 +890,20 @@ func (x *Review) GetLookedAt() *LookedAt {
 	return nil
 }
 
+func (x *Review) GetExclusions() *Exclusions {
+	if x != nil {
+		return x.Exclusions
+	}
+	return nil
+}
+
+func (x *Review) GetSwitchedOff() []*SwitchedOff {
+	if x != nil {
+		return x.SwitchedOff
+	}
+	return nil
+}
+
 func (x *Review) GetCreatedBy() string {
 	if x != nil {
 		return x.CreatedBy
@@ -927,6 +1057,125 @@ func (*Base) Descriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
 }
 
+// Exclusions says how many changed files are kept from rules.
+type Exclusions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many. Rules that the organization has locked looked at them all the same.
+	Files int32 `protobuf:"varint,1,opt,name=files,proto3" json:"files,omitempty"`
+	// Path of the rules file that excludes them.
+	By            string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Exclusions) Reset() {
+	*x = Exclusions{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Exclusions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Exclusions) ProtoMessage() {}
+
+func (x *Exclusions) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Exclusions.ProtoReflect.Descriptor instead.
+func (*Exclusions) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Exclusions) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Exclusions) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// SwitchedOff is a rule that was switched off or made weaker.
+type SwitchedOff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule, as `<category>/<rule-name>`.
+	RuleId string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// Who switched it off.
+	By *SwitchedOff_Side `protobuf:"varint,2,opt,name=by,proto3,enum=prwarden.v1.SwitchedOff_Side,oneof" json:"by,omitempty"`
+	// How.
+	How           *SwitchedOff_Way `protobuf:"varint,3,opt,name=how,proto3,enum=prwarden.v1.SwitchedOff_Way,oneof" json:"how,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SwitchedOff) Reset() {
+	*x = SwitchedOff{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SwitchedOff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SwitchedOff) ProtoMessage() {}
+
+func (x *SwitchedOff) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SwitchedOff.ProtoReflect.Descriptor instead.
+func (*SwitchedOff) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SwitchedOff) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
+func (x *SwitchedOff) GetBy() SwitchedOff_Side {
+	if x != nil && x.By != nil {
+		return *x.By
+	}
+	return SwitchedOff_side_unspecified
+}
+
+func (x *SwitchedOff) GetHow() SwitchedOff_Way {
+	if x != nil && x.How != nil {
+		return *x.How
+	}
+	return SwitchedOff_way_unspecified
+}
+
 // LookedAt says how much a scan looked at.
 type LookedAt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -942,7 +1191,7 @@ type LookedAt struct {
 
 func (x *LookedAt) Reset() {
 	*x = LookedAt{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1203,7 @@ func (x *LookedAt) String() string {
 func (*LookedAt) ProtoMessage() {}
 
 func (x *LookedAt) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1216,7 @@ func (x *LookedAt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookedAt.ProtoReflect.Descriptor instead.
 func (*LookedAt) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LookedAt) GetFiles() int32 {
@@ -1005,7 +1254,7 @@ type ReviewError struct {
 
 func (x *ReviewError) Reset() {
 	*x = ReviewError{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1266,7 @@ func (x *ReviewError) String() string {
 func (*ReviewError) ProtoMessage() {}
 
 func (x *ReviewError) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1279,7 @@ func (x *ReviewError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewError.ProtoReflect.Descriptor instead.
 func (*ReviewError) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReviewError) GetCode() string {
@@ -1095,7 +1344,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1356,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1369,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Finding) GetRuleId() string {
@@ -1251,7 +1500,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1512,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1525,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Suppression) GetReason() string {
@@ -1324,7 +1573,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1585,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1598,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Skip) GetFile() string {
@@ -1443,7 +1692,7 @@ type CreateReviewRequest struct {
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1704,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1717,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -1553,7 +1802,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1814,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1827,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -1620,7 +1869,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1632,7 +1881,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1645,7 +1894,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -1666,7 +1915,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1678,7 +1927,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1691,7 +1940,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -1729,7 +1978,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1990,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +2003,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -1826,7 +2075,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +2087,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +2100,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -1881,7 +2130,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2142,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2155,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -1942,7 +2191,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2203,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2216,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -2018,7 +2267,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2279,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2292,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -2102,7 +2351,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2363,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2376,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -2253,7 +2502,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2514,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2527,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -2299,7 +2548,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2560,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2324,7 +2573,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -2345,7 +2594,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2357,7 +2606,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2370,7 +2619,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -2405,7 +2654,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2666,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2679,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -2493,7 +2742,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xc6\x14\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xc5\x15\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2522,7 +2771,11 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
 	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\x12B\n" +
 	"\rbase_found_by\x18\x16 \x01(\x0e2\x19.prwarden.v1.Base.FoundByH\x06R\vbaseFoundBy\x88\x01\x01\x122\n" +
-	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\x12\x1d\n" +
+	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\x127\n" +
+	"\n" +
+	"exclusions\x18\x18 \x01(\v2\x17.prwarden.v1.ExclusionsR\n" +
+	"exclusions\x12D\n" +
+	"\fswitched_off\x18\x19 \x03(\v2\x18.prwarden.v1.SwitchedOffB\a\x92A\x04\xa0\x01\xa0\x1fR\vswitchedOff\x12\x1d\n" +
 	"\n" +
 	"created_by\x18\x1b \x01(\tR\tcreatedBy\x12D\n" +
 	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\"^\n" +
@@ -2569,7 +2822,27 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\tmerge_ref\x10\x01\x12\r\n" +
 	"\trequested\x10\x02\x12\x10\n" +
 	"\fmerge_commit\x10\x03\x12\x12\n" +
-	"\x0edefault_branch\x10\x04\"W\n" +
+	"\x0edefault_branch\x10\x04\"2\n" +
+	"\n" +
+	"Exclusions\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\"\xb2\x02\n" +
+	"\vSwitchedOff\x12\x17\n" +
+	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12:\n" +
+	"\x02by\x18\x02 \x01(\x0e2\x1d.prwarden.v1.SwitchedOff.SideB\x06\xbaH\x03\xc8\x01\x01H\x00R\x02by\x88\x01\x01\x12;\n" +
+	"\x03how\x18\x03 \x01(\x0e2\x1c.prwarden.v1.SwitchedOff.WayB\x06\xbaH\x03\xc8\x01\x01H\x01R\x03how\x88\x01\x01\">\n" +
+	"\x04Side\x12\x14\n" +
+	"\x10side_unspecified\x10\x00\x12\x10\n" +
+	"\forganization\x10\x01\x12\x0e\n" +
+	"\n" +
+	"repository\x10\x02\"B\n" +
+	"\x03Way\x12\x13\n" +
+	"\x0fway_unspecified\x10\x00\x12\v\n" +
+	"\adisable\x10\x01\x12\f\n" +
+	"\boverride\x10\x02\x12\v\n" +
+	"\aexclude\x10\x03B\x05\n" +
+	"\x03_byB\x06\n" +
+	"\x04_how\"W\n" +
 	"\bLookedAt\x12\x14\n" +
 	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x1f\n" +
 	"\vadded_lines\x18\x02 \x01(\x05R\n" +
@@ -2816,109 +3089,117 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),              // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),             // 1: prwarden.v1.Priority.Level
 	(Verdict_Outcome)(0),            // 2: prwarden.v1.Verdict.Outcome
 	(Base_FoundBy)(0),               // 3: prwarden.v1.Base.FoundBy
-	(Finding_State)(0),              // 4: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                // 5: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),   // 6: prwarden.v1.ListFindingsRequest.Kind
-	(GetSarifRequest_Suppressed)(0), // 7: prwarden.v1.GetSarifRequest.Suppressed
-	(*Review)(nil),                  // 8: prwarden.v1.Review
-	(*Priority)(nil),                // 9: prwarden.v1.Priority
-	(*Verdict)(nil),                 // 10: prwarden.v1.Verdict
-	(*Base)(nil),                    // 11: prwarden.v1.Base
-	(*LookedAt)(nil),                // 12: prwarden.v1.LookedAt
-	(*ReviewError)(nil),             // 13: prwarden.v1.ReviewError
-	(*Finding)(nil),                 // 14: prwarden.v1.Finding
-	(*Suppression)(nil),             // 15: prwarden.v1.Suppression
-	(*Skip)(nil),                    // 16: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),     // 17: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),    // 18: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),        // 19: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),       // 20: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),     // 21: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),    // 22: prwarden.v1.ListFindingsResponse
-	(*GetSarifRequest)(nil),         // 23: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),      // 24: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),     // 25: prwarden.v1.ListReviewsResponse
-	(*ListedReview)(nil),            // 26: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),     // 27: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),    // 28: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),      // 29: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),     // 30: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),   // 31: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),         // 32: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),             // 33: prwarden.v1.Severity.Level
-	(*httpbody.HttpBody)(nil),       // 34: google.api.HttpBody
+	(SwitchedOff_Side)(0),           // 4: prwarden.v1.SwitchedOff.Side
+	(SwitchedOff_Way)(0),            // 5: prwarden.v1.SwitchedOff.Way
+	(Finding_State)(0),              // 6: prwarden.v1.Finding.State
+	(Skip_Reason)(0),                // 7: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),   // 8: prwarden.v1.ListFindingsRequest.Kind
+	(GetSarifRequest_Suppressed)(0), // 9: prwarden.v1.GetSarifRequest.Suppressed
+	(*Review)(nil),                  // 10: prwarden.v1.Review
+	(*Priority)(nil),                // 11: prwarden.v1.Priority
+	(*Verdict)(nil),                 // 12: prwarden.v1.Verdict
+	(*Base)(nil),                    // 13: prwarden.v1.Base
+	(*Exclusions)(nil),              // 14: prwarden.v1.Exclusions
+	(*SwitchedOff)(nil),             // 15: prwarden.v1.SwitchedOff
+	(*LookedAt)(nil),                // 16: prwarden.v1.LookedAt
+	(*ReviewError)(nil),             // 17: prwarden.v1.ReviewError
+	(*Finding)(nil),                 // 18: prwarden.v1.Finding
+	(*Suppression)(nil),             // 19: prwarden.v1.Suppression
+	(*Skip)(nil),                    // 20: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),     // 21: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),    // 22: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),        // 23: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),       // 24: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),     // 25: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),    // 26: prwarden.v1.ListFindingsResponse
+	(*GetSarifRequest)(nil),         // 27: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),      // 28: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),     // 29: prwarden.v1.ListReviewsResponse
+	(*ListedReview)(nil),            // 30: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),     // 31: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),    // 32: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),      // 33: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),     // 34: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),   // 35: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),         // 36: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),             // 37: prwarden.v1.Severity.Level
+	(*httpbody.HttpBody)(nil),       // 38: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	31, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	14, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	32, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	31, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	31, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	13, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	16, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	14, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	14, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	10, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	35, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	18, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	36, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	35, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	35, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	17, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	20, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	18, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	18, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	12, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
 	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	12, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	1,  // 13: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	2,  // 14: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	33, // 15: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
-	33, // 16: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	4,  // 17: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	15, // 18: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	5,  // 19: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	33, // 20: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	33, // 21: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 22: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 23: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	8,  // 24: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	6,  // 25: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	33, // 26: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	4,  // 27: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	14, // 28: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	7,  // 29: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 30: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	26, // 31: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 32: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	31, // 33: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	32, // 34: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	31, // 35: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	31, // 36: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	13, // 37: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	10, // 38: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 39: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	8,  // 40: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 41: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	32, // 42: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	13, // 43: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	17, // 44: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	19, // 45: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	24, // 46: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	21, // 47: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	23, // 48: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	27, // 49: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	29, // 50: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	18, // 51: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	20, // 52: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	25, // 53: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	22, // 54: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	34, // 55: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	28, // 56: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	30, // 57: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	51, // [51:58] is the sub-list for method output_type
-	44, // [44:51] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	16, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	14, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
+	15, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
+	1,  // 15: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
+	2,  // 16: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	37, // 17: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	4,  // 18: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
+	5,  // 19: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
+	37, // 20: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 21: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	19, // 22: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	7,  // 23: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	37, // 24: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	37, // 25: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 26: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 27: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	10, // 28: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	8,  // 29: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	37, // 30: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 31: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	18, // 32: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 33: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 34: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	30, // 35: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 36: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	35, // 37: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	36, // 38: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	35, // 39: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	35, // 40: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	17, // 41: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	12, // 42: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 43: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	10, // 44: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 45: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	36, // 46: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	17, // 47: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	21, // 48: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	23, // 49: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	28, // 50: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	25, // 51: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	27, // 52: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	31, // 53: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	33, // 54: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	22, // 55: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	24, // 56: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	29, // 57: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	26, // 58: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	38, // 59: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	32, // 60: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	34, // 61: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	55, // [55:62] is the sub-list for method output_type
+	48, // [48:55] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -2930,23 +3211,24 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[6].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[7].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[8].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[9].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[11].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[16].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      8,
-			NumMessages:   23,
+			NumEnums:      10,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -85,6 +85,8 @@ class Review(google.protobuf.message.Message):
     BASE_REF_FIELD_NUMBER: builtins.int
     BASE_FOUND_BY_FIELD_NUMBER: builtins.int
     LOOKED_AT_FIELD_NUMBER: builtins.int
+    EXCLUSIONS_FIELD_NUMBER: builtins.int
+    SWITCHED_OFF_FIELD_NUMBER: builtins.int
     CREATED_BY_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
@@ -181,6 +183,18 @@ class Review(google.protobuf.message.Message):
     def looked_at(self) -> Global___LookedAt:
         """How much was looked at; absent until complete."""
 
+    @property
+    def exclusions(self) -> Global___Exclusions:
+        """The changed files that the repository's rules file keeps from rules; absent for
+        none.
+        """
+
+    @property
+    def switched_off(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SwitchedOff]:
+        """Rules that the organization's policy or the repository's rules file switched
+        off or made weaker, by id.
+        """
+
     def __init__(
         self,
         *,
@@ -207,11 +221,13 @@ class Review(google.protobuf.message.Message):
         base_ref: builtins.str | None = ...,
         base_found_by: Global___Base.FoundBy.ValueType | None = ...,
         looked_at: Global___LookedAt | None = ...,
+        exclusions: Global___Exclusions | None = ...,
+        switched_off: collections.abc.Iterable[Global___SwitchedOff] | None = ...,
         created_by: builtins.str = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -390,6 +406,109 @@ class Base(google.protobuf.message.Message):
     ) -> None: ...
 
 Global___Base: typing_extensions.TypeAlias = Base
+
+@typing.final
+class Exclusions(google.protobuf.message.Message):
+    """Exclusions says how many changed files are kept from rules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FILES_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
+    files: builtins.int
+    """How many. Rules that the organization has locked looked at them all the same."""
+    by: builtins.str
+    """Path of the rules file that excludes them."""
+    def __init__(
+        self,
+        *,
+        files: builtins.int = ...,
+        by: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["by", b"by", "files", b"files"]) -> None: ...
+
+Global___Exclusions: typing_extensions.TypeAlias = Exclusions
+
+@typing.final
+class SwitchedOff(google.protobuf.message.Message):
+    """SwitchedOff is a rule that was switched off or made weaker."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Side:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _SideEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[SwitchedOff._Side.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        side_unspecified: SwitchedOff._Side.ValueType  # 0
+        """Never sent."""
+        organization: SwitchedOff._Side.ValueType  # 1
+        """The organization, in its policy."""
+        repository: SwitchedOff._Side.ValueType  # 2
+        """The repository, in its rules file."""
+
+    class Side(_Side, metaclass=_SideEnumTypeWrapper):
+        """Side says who did it."""
+
+    side_unspecified: SwitchedOff.Side.ValueType  # 0
+    """Never sent."""
+    organization: SwitchedOff.Side.ValueType  # 1
+    """The organization, in its policy."""
+    repository: SwitchedOff.Side.ValueType  # 2
+    """The repository, in its rules file."""
+
+    class _Way:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _WayEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[SwitchedOff._Way.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        way_unspecified: SwitchedOff._Way.ValueType  # 0
+        """Never sent."""
+        disable: SwitchedOff._Way.ValueType  # 1
+        """The rule is off."""
+        override: SwitchedOff._Way.ValueType  # 2
+        """The rule is less severe."""
+        exclude: SwitchedOff._Way.ValueType  # 3
+        """The rule does not look at some files."""
+
+    class Way(_Way, metaclass=_WayEnumTypeWrapper):
+        """Way says how."""
+
+    way_unspecified: SwitchedOff.Way.ValueType  # 0
+    """Never sent."""
+    disable: SwitchedOff.Way.ValueType  # 1
+    """The rule is off."""
+    override: SwitchedOff.Way.ValueType  # 2
+    """The rule is less severe."""
+    exclude: SwitchedOff.Way.ValueType  # 3
+    """The rule does not look at some files."""
+
+    RULE_ID_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
+    HOW_FIELD_NUMBER: builtins.int
+    rule_id: builtins.str
+    """The rule, as `<category>/<rule-name>`."""
+    by: Global___SwitchedOff.Side.ValueType
+    """Who switched it off."""
+    how: Global___SwitchedOff.Way.ValueType
+    """How."""
+    def __init__(
+        self,
+        *,
+        rule_id: builtins.str = ...,
+        by: Global___SwitchedOff.Side.ValueType | None = ...,
+        how: Global___SwitchedOff.Way.ValueType | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_by", b"_by", "_how", b"_how", "by", b"by", "how", b"how"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_by", b"_by", "_how", b"_how", "by", b"by", "how", b"how", "rule_id", b"rule_id"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_by", b"_by"]) -> typing.Literal["by"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_how", b"_how"]) -> typing.Literal["how"] | None: ...
+
+Global___SwitchedOff: typing_extensions.TypeAlias = SwitchedOff
 
 @typing.final
 class LookedAt(google.protobuf.message.Message):

@@ -17,7 +17,11 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/review.proto.
  */
 export const file_prwarden_v1_review: GenFile = /*@__PURE__*/
+<<<<<<< HEAD
   fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIsAICgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBISCgpjcmVhdGVkX2J5GBsgASgJEjIKCHByaW9yaXR5GBwgASgOMhsucHJ3YXJkZW4udjEuUHJpb3JpdHkuTGV2ZWxIB4gBASJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieUILCglfcHJpb3JpdHkiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkImYKBEJhc2UiXgoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQiPQoITG9va2VkQXQSDQoFZmlsZXMYASABKAUSEwoLYWRkZWRfbGluZXMYAiABKAUSDQoFcnVsZXMYAyABKAUiLAoLUmV2aWV3RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIocECgdGaW5kaW5nEg8KB3J1bGVfaWQYASABKAkSMgoIc2V2ZXJpdHkYAiABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgAiAEBEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoBRIPCgdtZXNzYWdlGAUgASgJEhAKCGVuZF9saW5lGAYgASgFEg4KBmNvbHVtbhgHIAEoBRIPCgdzbmlwcGV0GAggASgJEhMKC2ZpbmdlcnByaW50GAkgASgJEhcKCmZpbGVfYnl0ZXMYCiABKAxIAYgBARIuCgVzdGF0ZRgLIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIAogBARISCgplbmRfY29sdW1uGAwgASgFEhQKDHV0ZjE2X2NvbHVtbhgNIAEoBRIYChB1dGYxNl9lbmRfY29sdW1uGA4gASgFEhYKCWxpbmVfaGFzaBgPIAEoCUgDiAEBEi0KC3N1cHByZXNzaW9uGBAgASgLMhgucHJ3YXJkZW4udjEuU3VwcHJlc3Npb24iOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIpQDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIokBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAciBAgDEANCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyK8AwoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQEiQAoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEANCBwoFX2tpbmRCDwoNX21pbl9zZXZlcml0eUIKCghfcnVsZV9pZEIHCgVfZmlsZUIICgZfc3RhdGVCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqsBCg9HZXRTYXJpZlJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEkAKCnN1cHByZXNzZWQYAiABKA4yJy5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QuU3VwcHJlc3NlZEgAiAEBIjQKClN1cHByZXNzZWQSDwoLdW5zcGVjaWZpZWQQABILCgdpbmNsdWRlEAESCAoEb21pdBACQg0KC19zdXBwcmVzc2VkIuABChJMaXN0UmV2aWV3c1JlcXVlc3QSEQoEcmVwbxgBIAEoCUgAiAEBEhYKCXByX251bWJlchgCIAEoBUgBiAEBEi8KBnN0YXR1cxgDIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAogBARIWCglwYWdlX3NpemUYBCABKAVIA4gBARIXCgpwYWdlX3Rva2VuGAUgASgJSASIAQFCBwoFX3JlcG9CDAoKX3ByX251bWJlckIJCgdfc3RhdHVzQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iWgoTTGlzdFJldmlld3NSZXNwb25zZRIqCgdyZXZpZXdzGAEgAygLMhkucHJ3YXJkZW4udjEuTGlzdGVkUmV2aWV3EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLQBAoMTGlzdGVkUmV2aWV3EhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEQoJcHJfbnVtYmVyGAMgASgFEgwKBHJlcG8YBCABKAkSMAoMY29tcGxldGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdW1tYXJ5GAYgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYByABKAkSFQoIaGVhZF9zaGEYCCABKAlIAYgBARIVCghiYXNlX3NoYRgJIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGAwgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISEQoJdHJ1bmNhdGVkGA0gASgIEhIKCmNyZWF0ZWRfYnkYDiABKAkSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHkiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
+=======
+  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIp0JCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIrCgpleGNsdXNpb25zGBggASgLMhcucHJ3YXJkZW4udjEuRXhjbHVzaW9ucxIuCgxzd2l0Y2hlZF9vZmYYGSADKAsyGC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZhISCgpjcmVhdGVkX2J5GBsgASgJEjIKCHByaW9yaXR5GBwgASgOMhsucHJ3YXJkZW4udjEuUHJpb3JpdHkuTGV2ZWxIB4gBASJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieUILCglfcHJpb3JpdHkiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkImYKBEJhc2UiXgoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQiJwoKRXhjbHVzaW9ucxINCgVmaWxlcxgBIAEoBRIKCgJieRgCIAEoCSKRAgoLU3dpdGNoZWRPZmYSDwoHcnVsZV9pZBgBIAEoCRIuCgJieRgCIAEoDjIdLnByd2FyZGVuLnYxLlN3aXRjaGVkT2ZmLlNpZGVIAIgBARIuCgNob3cYAyABKA4yHC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZi5XYXlIAYgBASI+CgRTaWRlEhQKEHNpZGVfdW5zcGVjaWZpZWQQABIQCgxvcmdhbml6YXRpb24QARIOCgpyZXBvc2l0b3J5EAIiQgoDV2F5EhMKD3dheV91bnNwZWNpZmllZBAAEgsKB2Rpc2FibGUQARIMCghvdmVycmlkZRACEgsKB2V4Y2x1ZGUQA0IFCgNfYnlCBgoEX2hvdyI9CghMb29rZWRBdBINCgVmaWxlcxgBIAEoBRITCgthZGRlZF9saW5lcxgCIAEoBRINCgVydWxlcxgDIAEoBSIsCgtSZXZpZXdFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkihwQKB0ZpbmRpbmcSDwoHcnVsZV9pZBgBIAEoCRIyCghzZXZlcml0eRgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgFEg8KB21lc3NhZ2UYBSABKAkSEAoIZW5kX2xpbmUYBiABKAUSDgoGY29sdW1uGAcgASgFEg8KB3NuaXBwZXQYCCABKAkSEwoLZmluZ2VycHJpbnQYCSABKAkSFwoKZmlsZV9ieXRlcxgKIAEoDEgBiAEBEi4KBXN0YXRlGAsgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgCiAEBEhIKCmVuZF9jb2x1bW4YDCABKAUSFAoMdXRmMTZfY29sdW1uGA0gASgFEhgKEHV0ZjE2X2VuZF9jb2x1bW4YDiABKAUSFgoJbGluZV9oYXNoGA8gASgJSAOIAQESLQoLc3VwcHJlc3Npb24YECABKAsyGC5wcndhcmRlbi52MS5TdXBwcmVzc2lvbiI6CgVTdGF0ZRIPCgt1bnNwZWNpZmllZBAAEgcKA25ldxABEgwKCGV4aXN0aW5nEAISCQoFZml4ZWQQA0ILCglfc2V2ZXJpdHlCDQoLX2ZpbGVfYnl0ZXNCCAoGX3N0YXRlQgwKCl9saW5lX2hhc2giSQoLU3VwcHJlc3Npb24SDgoGcmVhc29uGAEgASgJEhIKBXVudGlsGAIgASgJSACIAQESDAoEbGluZRgDIAEoBUIICgZfdW50aWwioQMKBFNraXASDAoEZmlsZRgBIAEoCRIRCgRsaW5lGAIgASgFSACIAQESFAoHcnVsZV9pZBgDIAEoCUgBiAEBEi0KBnJlYXNvbhgEIAEoDjIYLnByd2FyZGVuLnYxLlNraXAuUmVhc29uSAKIAQESFwoKZmlsZV9ieXRlcxgFIAEoDEgDiAEBEhEKCXRvbGVyYXRlZBgGIAEoCBIyCghzZXZlcml0eRgHIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSASIAQEilgEKBlJlYXNvbhIPCgt1bnNwZWNpZmllZBAAEgoKBmJpbmFyeRABEhIKDmZpbGVfdG9vX2xhcmdlEAISEQoNbGluZV90b29fbG9uZxADEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAdCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyK8AwoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQEiQAoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEANCBwoFX2tpbmRCDwoNX21pbl9zZXZlcml0eUIKCghfcnVsZV9pZEIHCgVfZmlsZUIICgZfc3RhdGVCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqsBCg9HZXRTYXJpZlJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEkAKCnN1cHByZXNzZWQYAiABKA4yJy5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QuU3VwcHJlc3NlZEgAiAEBIjQKClN1cHByZXNzZWQSDwoLdW5zcGVjaWZpZWQQABILCgdpbmNsdWRlEAESCAoEb21pdBACQg0KC19zdXBwcmVzc2VkIuABChJMaXN0UmV2aWV3c1JlcXVlc3QSEQoEcmVwbxgBIAEoCUgAiAEBEhYKCXByX251bWJlchgCIAEoBUgBiAEBEi8KBnN0YXR1cxgDIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAogBARIWCglwYWdlX3NpemUYBCABKAVIA4gBARIXCgpwYWdlX3Rva2VuGAUgASgJSASIAQFCBwoFX3JlcG9CDAoKX3ByX251bWJlckIJCgdfc3RhdHVzQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iWgoTTGlzdFJldmlld3NSZXNwb25zZRIqCgdyZXZpZXdzGAEgAygLMhkucHJ3YXJkZW4udjEuTGlzdGVkUmV2aWV3EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLQBAoMTGlzdGVkUmV2aWV3EhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEQoJcHJfbnVtYmVyGAMgASgFEgwKBHJlcG8YBCABKAkSMAoMY29tcGxldGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdW1tYXJ5GAYgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYByABKAkSFQoIaGVhZF9zaGEYCCABKAlIAYgBARIVCghiYXNlX3NoYRgJIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGAwgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISEQoJdHJ1bmNhdGVkGA0gASgIEhIKCmNyZWF0ZWRfYnkYDiABKAkSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHkiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
+>>>>>>> 5b43d060 (Show which rules were switched off by whom, and count what a rules file excludes)
 
 /**
  * Review is one scan of a pull request.
@@ -199,6 +203,22 @@ export type Review = Message<"prwarden.v1.Review"> & {
    * @generated from field: prwarden.v1.LookedAt looked_at = 23;
    */
   lookedAt?: LookedAt | undefined;
+
+  /**
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   *
+   * @generated from field: prwarden.v1.Exclusions exclusions = 24;
+   */
+  exclusions?: Exclusions | undefined;
+
+  /**
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   *
+   * @generated from field: repeated prwarden.v1.SwitchedOff switched_off = 25;
+   */
+  switchedOff: SwitchedOff[];
 
   /**
    * Who created the review: `key:` and the identifier of an API key.
@@ -475,6 +495,144 @@ export const Base_FoundBySchema: GenEnum<Base_FoundBy> = /*@__PURE__*/
   enumDesc(file_prwarden_v1_review, 3, 0);
 
 /**
+ * Exclusions says how many changed files are kept from rules.
+ *
+ * @generated from message prwarden.v1.Exclusions
+ */
+export type Exclusions = Message<"prwarden.v1.Exclusions"> & {
+  /**
+   * How many. Rules that the organization has locked looked at them all the same.
+   *
+   * @generated from field: int32 files = 1;
+   */
+  files: number;
+
+  /**
+   * Path of the rules file that excludes them.
+   *
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message prwarden.v1.Exclusions.
+ * Use `create(ExclusionsSchema)` to create a new message.
+ */
+export const ExclusionsSchema: GenMessage<Exclusions> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 4);
+
+/**
+ * SwitchedOff is a rule that was switched off or made weaker.
+ *
+ * @generated from message prwarden.v1.SwitchedOff
+ */
+export type SwitchedOff = Message<"prwarden.v1.SwitchedOff"> & {
+  /**
+   * The rule, as `<category>/<rule-name>`.
+   *
+   * @generated from field: string rule_id = 1;
+   */
+  ruleId: string;
+
+  /**
+   * Who switched it off.
+   *
+   * @generated from field: optional prwarden.v1.SwitchedOff.Side by = 2;
+   */
+  by?: SwitchedOff_Side | undefined;
+
+  /**
+   * How.
+   *
+   * @generated from field: optional prwarden.v1.SwitchedOff.Way how = 3;
+   */
+  how?: SwitchedOff_Way | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.SwitchedOff.
+ * Use `create(SwitchedOffSchema)` to create a new message.
+ */
+export const SwitchedOffSchema: GenMessage<SwitchedOff> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 5);
+
+/**
+ * Side says who did it.
+ *
+ * @generated from enum prwarden.v1.SwitchedOff.Side
+ */
+export enum SwitchedOff_Side {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: side_unspecified = 0;
+   */
+  side_unspecified = 0,
+
+  /**
+   * The organization, in its policy.
+   *
+   * @generated from enum value: organization = 1;
+   */
+  organization = 1,
+
+  /**
+   * The repository, in its rules file.
+   *
+   * @generated from enum value: repository = 2;
+   */
+  repository = 2,
+}
+
+/**
+ * Describes the enum prwarden.v1.SwitchedOff.Side.
+ */
+export const SwitchedOff_SideSchema: GenEnum<SwitchedOff_Side> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 5, 0);
+
+/**
+ * Way says how.
+ *
+ * @generated from enum prwarden.v1.SwitchedOff.Way
+ */
+export enum SwitchedOff_Way {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: way_unspecified = 0;
+   */
+  way_unspecified = 0,
+
+  /**
+   * The rule is off.
+   *
+   * @generated from enum value: disable = 1;
+   */
+  disable = 1,
+
+  /**
+   * The rule is less severe.
+   *
+   * @generated from enum value: override = 2;
+   */
+  override = 2,
+
+  /**
+   * The rule does not look at some files.
+   *
+   * @generated from enum value: exclude = 3;
+   */
+  exclude = 3,
+}
+
+/**
+ * Describes the enum prwarden.v1.SwitchedOff.Way.
+ */
+export const SwitchedOff_WaySchema: GenEnum<SwitchedOff_Way> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 5, 1);
+
+/**
  * LookedAt says how much a scan looked at.
  *
  * @generated from message prwarden.v1.LookedAt
@@ -507,7 +665,7 @@ export type LookedAt = Message<"prwarden.v1.LookedAt"> & {
  * Use `create(LookedAtSchema)` to create a new message.
  */
 export const LookedAtSchema: GenMessage<LookedAt> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 4);
+  messageDesc(file_prwarden_v1_review, 6);
 
 /**
  * ReviewError says why a review failed.
@@ -536,7 +694,7 @@ export type ReviewError = Message<"prwarden.v1.ReviewError"> & {
  * Use `create(ReviewErrorSchema)` to create a new message.
  */
 export const ReviewErrorSchema: GenMessage<ReviewError> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 5);
+  messageDesc(file_prwarden_v1_review, 7);
 
 /**
  * Finding is one place where a rule fired.
@@ -669,7 +827,7 @@ export type Finding = Message<"prwarden.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 6);
+  messageDesc(file_prwarden_v1_review, 8);
 
 /**
  * State compares a finding with the review before, by fingerprint.
@@ -710,7 +868,7 @@ export enum Finding_State {
  * Describes the enum prwarden.v1.Finding.State.
  */
 export const Finding_StateSchema: GenEnum<Finding_State> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 6, 0);
+  enumDesc(file_prwarden_v1_review, 8, 0);
 
 /**
  * Suppression is a comment in the code, `prwarden:ignore`, that accepts a
@@ -746,7 +904,7 @@ export type Suppression = Message<"prwarden.v1.Suppression"> & {
  * Use `create(SuppressionSchema)` to create a new message.
  */
 export const SuppressionSchema: GenMessage<Suppression> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 7);
+  messageDesc(file_prwarden_v1_review, 9);
 
 /**
  * Skip is something that a scan did not look at.
@@ -810,7 +968,7 @@ export type Skip = Message<"prwarden.v1.Skip"> & {
  * Use `create(SkipSchema)` to create a new message.
  */
 export const SkipSchema: GenMessage<Skip> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 8);
+  messageDesc(file_prwarden_v1_review, 10);
 
 /**
  * Reason says why.
@@ -878,7 +1036,7 @@ export enum Skip_Reason {
  * Describes the enum prwarden.v1.Skip.Reason.
  */
 export const Skip_ReasonSchema: GenEnum<Skip_Reason> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 8, 0);
+  enumDesc(file_prwarden_v1_review, 10, 0);
 
 /**
  * Request of CreateReview.
@@ -970,7 +1128,7 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
  * Use `create(CreateReviewRequestSchema)` to create a new message.
  */
 export const CreateReviewRequestSchema: GenMessage<CreateReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 9);
+  messageDesc(file_prwarden_v1_review, 11);
 
 /**
  * Response of CreateReview.
@@ -1014,7 +1172,7 @@ export type CreateReviewResponse = Message<"prwarden.v1.CreateReviewResponse"> &
  * Use `create(CreateReviewResponseSchema)` to create a new message.
  */
 export const CreateReviewResponseSchema: GenMessage<CreateReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 10);
+  messageDesc(file_prwarden_v1_review, 12);
 
 /**
  * Request of GetReview.
@@ -1035,7 +1193,7 @@ export type GetReviewRequest = Message<"prwarden.v1.GetReviewRequest"> & {
  * Use `create(GetReviewRequestSchema)` to create a new message.
  */
 export const GetReviewRequestSchema: GenMessage<GetReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 11);
+  messageDesc(file_prwarden_v1_review, 13);
 
 /**
  * Response of GetReview. Over REST the review is the body.
@@ -1056,7 +1214,7 @@ export type GetReviewResponse = Message<"prwarden.v1.GetReviewResponse"> & {
  * Use `create(GetReviewResponseSchema)` to create a new message.
  */
 export const GetReviewResponseSchema: GenMessage<GetReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 12);
+  messageDesc(file_prwarden_v1_review, 14);
 
 /**
  * Request of ListFindings.
@@ -1129,7 +1287,7 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 13);
+  messageDesc(file_prwarden_v1_review, 15);
 
 /**
  * Kind says which findings.
@@ -1170,7 +1328,7 @@ export enum ListFindingsRequest_Kind {
  * Describes the enum prwarden.v1.ListFindingsRequest.Kind.
  */
 export const ListFindingsRequest_KindSchema: GenEnum<ListFindingsRequest_Kind> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 13, 0);
+  enumDesc(file_prwarden_v1_review, 15, 0);
 
 /**
  * Response of ListFindings.
@@ -1198,7 +1356,7 @@ export type ListFindingsResponse = Message<"prwarden.v1.ListFindingsResponse"> &
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 14);
+  messageDesc(file_prwarden_v1_review, 16);
 
 /**
  * Request of GetSarif.
@@ -1226,7 +1384,7 @@ export type GetSarifRequest = Message<"prwarden.v1.GetSarifRequest"> & {
  * Use `create(GetSarifRequestSchema)` to create a new message.
  */
 export const GetSarifRequestSchema: GenMessage<GetSarifRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 15);
+  messageDesc(file_prwarden_v1_review, 17);
 
 /**
  * Suppressed says what becomes of findings that comments suppress.
@@ -1260,7 +1418,7 @@ export enum GetSarifRequest_Suppressed {
  * Describes the enum prwarden.v1.GetSarifRequest.Suppressed.
  */
 export const GetSarifRequest_SuppressedSchema: GenEnum<GetSarifRequest_Suppressed> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 15, 0);
+  enumDesc(file_prwarden_v1_review, 17, 0);
 
 /**
  * Request of ListReviews.
@@ -1309,7 +1467,7 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
  * Use `create(ListReviewsRequestSchema)` to create a new message.
  */
 export const ListReviewsRequestSchema: GenMessage<ListReviewsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 16);
+  messageDesc(file_prwarden_v1_review, 18);
 
 /**
  * Response of ListReviews.
@@ -1337,7 +1495,7 @@ export type ListReviewsResponse = Message<"prwarden.v1.ListReviewsResponse"> & {
  * Use `create(ListReviewsResponseSchema)` to create a new message.
  */
 export const ListReviewsResponseSchema: GenMessage<ListReviewsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 17);
+  messageDesc(file_prwarden_v1_review, 19);
 
 /**
  * ListedReview is a Review without its findings and skips, which
@@ -1464,7 +1622,7 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
  * Use `create(ListedReviewSchema)` to create a new message.
  */
 export const ListedReviewSchema: GenMessage<ListedReview> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 18);
+  messageDesc(file_prwarden_v1_review, 20);
 
 /**
  * Request of CancelReview.
@@ -1485,7 +1643,7 @@ export type CancelReviewRequest = Message<"prwarden.v1.CancelReviewRequest"> & {
  * Use `create(CancelReviewRequestSchema)` to create a new message.
  */
 export const CancelReviewRequestSchema: GenMessage<CancelReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 19);
+  messageDesc(file_prwarden_v1_review, 21);
 
 /**
  * Response of CancelReview. Over REST the review is the body.
@@ -1506,7 +1664,7 @@ export type CancelReviewResponse = Message<"prwarden.v1.CancelReviewResponse"> &
  * Use `create(CancelReviewResponseSchema)` to create a new message.
  */
 export const CancelReviewResponseSchema: GenMessage<CancelReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 20);
+  messageDesc(file_prwarden_v1_review, 22);
 
 /**
  * Request of WatchReview.
@@ -1527,7 +1685,7 @@ export type WatchReviewRequest = Message<"prwarden.v1.WatchReviewRequest"> & {
  * Use `create(WatchReviewRequestSchema)` to create a new message.
  */
 export const WatchReviewRequestSchema: GenMessage<WatchReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 21);
+  messageDesc(file_prwarden_v1_review, 23);
 
 /**
  * Response of WatchReview: one message of the stream.
@@ -1597,7 +1755,7 @@ export type WatchReviewResponse = Message<"prwarden.v1.WatchReviewResponse"> & {
  * Use `create(WatchReviewResponseSchema)` to create a new message.
  */
 export const WatchReviewResponseSchema: GenMessage<WatchReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 22);
+  messageDesc(file_prwarden_v1_review, 24);
 
 /**
  * ReviewService starts scans of pull requests and reads their results.

@@ -46,6 +46,7 @@ private static final long serialVersionUID = 0L;
     previousReviewId_ = "";
     baseRef_ = "";
     baseFoundBy_ = 0;
+    switchedOff_ = java.util.Collections.emptyList();
     createdBy_ = "";
     priority_ = 0;
   }
@@ -1377,6 +1378,113 @@ private static final long serialVersionUID = 0L;
     return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
   }
 
+  public static final int EXCLUSIONS_FIELD_NUMBER = 24;
+  private io.prwarden.v1.Exclusions exclusions_;
+  /**
+   * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   * @return Whether the exclusions field is set.
+   */
+  @java.lang.Override
+  public boolean hasExclusions() {
+    return ((bitField0_ & 0x00004000) != 0);
+  }
+  /**
+   * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   * @return The exclusions.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Exclusions getExclusions() {
+    return exclusions_ == null ? io.prwarden.v1.Exclusions.getDefaultInstance() : exclusions_;
+  }
+  /**
+   * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ExclusionsOrBuilder getExclusionsOrBuilder() {
+    return exclusions_ == null ? io.prwarden.v1.Exclusions.getDefaultInstance() : exclusions_;
+  }
+
+  public static final int SWITCHED_OFF_FIELD_NUMBER = 25;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.SwitchedOff> switchedOff_;
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.SwitchedOff> getSwitchedOffList() {
+    return switchedOff_;
+  }
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.SwitchedOffOrBuilder> 
+      getSwitchedOffOrBuilderList() {
+    return switchedOff_;
+  }
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  @java.lang.Override
+  public int getSwitchedOffCount() {
+    return switchedOff_.size();
+  }
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SwitchedOff getSwitchedOff(int index) {
+    return switchedOff_.get(index);
+  }
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SwitchedOffOrBuilder getSwitchedOffOrBuilder(
+      int index) {
+    return switchedOff_.get(index);
+  }
+
   public static final int CREATED_BY_FIELD_NUMBER = 27;
   @SuppressWarnings("serial")
   private volatile java.lang.Object createdBy_ = "";
@@ -1435,7 +1543,7 @@ private static final long serialVersionUID = 0L;
    * @return Whether the priority field is set.
    */
   @java.lang.Override public boolean hasPriority() {
-    return ((bitField0_ & 0x00004000) != 0);
+    return ((bitField0_ & 0x00008000) != 0);
   }
   /**
    * <pre>
@@ -1544,10 +1652,16 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00002000) != 0)) {
       output.writeMessage(23, getLookedAt());
     }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      output.writeMessage(24, getExclusions());
+    }
+    for (int i = 0; i < switchedOff_.size(); i++) {
+      output.writeMessage(25, switchedOff_.get(i));
+    }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 27, createdBy_);
     }
-    if (((bitField0_ & 0x00004000) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       output.writeEnum(28, priority_);
     }
     getUnknownFields().writeTo(output);
@@ -1643,10 +1757,18 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(23, getLookedAt());
     }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(24, getExclusions());
+    }
+    for (int i = 0; i < switchedOff_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(25, switchedOff_.get(i));
+    }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(27, createdBy_);
     }
-    if (((bitField0_ & 0x00004000) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(28, priority_);
     }
@@ -1751,6 +1873,13 @@ private static final long serialVersionUID = 0L;
       if (!getLookedAt()
           .equals(other.getLookedAt())) return false;
     }
+    if (hasExclusions() != other.hasExclusions()) return false;
+    if (hasExclusions()) {
+      if (!getExclusions()
+          .equals(other.getExclusions())) return false;
+    }
+    if (!getSwitchedOffList()
+        .equals(other.getSwitchedOffList())) return false;
     if (!getCreatedBy()
         .equals(other.getCreatedBy())) return false;
     if (hasPriority() != other.hasPriority()) return false;
@@ -1850,6 +1979,14 @@ private static final long serialVersionUID = 0L;
     if (hasLookedAt()) {
       hash = (37 * hash) + LOOKED_AT_FIELD_NUMBER;
       hash = (53 * hash) + getLookedAt().hashCode();
+    }
+    if (hasExclusions()) {
+      hash = (37 * hash) + EXCLUSIONS_FIELD_NUMBER;
+      hash = (53 * hash) + getExclusions().hashCode();
+    }
+    if (getSwitchedOffCount() > 0) {
+      hash = (37 * hash) + SWITCHED_OFF_FIELD_NUMBER;
+      hash = (53 * hash) + getSwitchedOffList().hashCode();
     }
     hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
     hash = (53 * hash) + getCreatedBy().hashCode();
@@ -2002,6 +2139,8 @@ private static final long serialVersionUID = 0L;
         internalGetFixedFieldBuilder();
         internalGetVerdictFieldBuilder();
         internalGetLookedAtFieldBuilder();
+        internalGetExclusionsFieldBuilder();
+        internalGetSwitchedOffFieldBuilder();
       }
     }
     @java.lang.Override
@@ -2083,6 +2222,18 @@ private static final long serialVersionUID = 0L;
         lookedAtBuilder_.dispose();
         lookedAtBuilder_ = null;
       }
+      exclusions_ = null;
+      if (exclusionsBuilder_ != null) {
+        exclusionsBuilder_.dispose();
+        exclusionsBuilder_ = null;
+      }
+      if (switchedOffBuilder_ == null) {
+        switchedOff_ = java.util.Collections.emptyList();
+      } else {
+        switchedOff_ = null;
+        switchedOffBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x01000000);
       createdBy_ = "";
       priority_ = 0;
       return this;
@@ -2153,6 +2304,15 @@ private static final long serialVersionUID = 0L;
         result.fixed_ = fixed_;
       } else {
         result.fixed_ = fixedBuilder_.build();
+      }
+      if (switchedOffBuilder_ == null) {
+        if (((bitField0_ & 0x01000000) != 0)) {
+          switchedOff_ = java.util.Collections.unmodifiableList(switchedOff_);
+          bitField0_ = (bitField0_ & ~0x01000000);
+        }
+        result.switchedOff_ = switchedOff_;
+      } else {
+        result.switchedOff_ = switchedOffBuilder_.build();
       }
     }
 
@@ -2245,11 +2405,17 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00002000;
       }
       if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.exclusions_ = exclusionsBuilder_ == null
+            ? exclusions_
+            : exclusionsBuilder_.build();
+        to_bitField0_ |= 0x00004000;
+      }
+      if (((from_bitField0_ & 0x02000000) != 0)) {
         result.createdBy_ = createdBy_;
       }
-      if (((from_bitField0_ & 0x01000000) != 0)) {
+      if (((from_bitField0_ & 0x04000000) != 0)) {
         result.priority_ = priority_;
-        to_bitField0_ |= 0x00004000;
+        to_bitField0_ |= 0x00008000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2443,9 +2609,38 @@ private static final long serialVersionUID = 0L;
       if (other.hasLookedAt()) {
         mergeLookedAt(other.getLookedAt());
       }
+      if (other.hasExclusions()) {
+        mergeExclusions(other.getExclusions());
+      }
+      if (switchedOffBuilder_ == null) {
+        if (!other.switchedOff_.isEmpty()) {
+          if (switchedOff_.isEmpty()) {
+            switchedOff_ = other.switchedOff_;
+            bitField0_ = (bitField0_ & ~0x01000000);
+          } else {
+            ensureSwitchedOffIsMutable();
+            switchedOff_.addAll(other.switchedOff_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.switchedOff_.isEmpty()) {
+          if (switchedOffBuilder_.isEmpty()) {
+            switchedOffBuilder_.dispose();
+            switchedOffBuilder_ = null;
+            switchedOff_ = other.switchedOff_;
+            bitField0_ = (bitField0_ & ~0x01000000);
+            switchedOffBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSwitchedOffFieldBuilder() : null;
+          } else {
+            switchedOffBuilder_.addAllMessages(other.switchedOff_);
+          }
+        }
+      }
       if (!other.getCreatedBy().isEmpty()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00800000;
+        bitField0_ |= 0x02000000;
         onChanged();
       }
       if (other.hasPriority()) {
@@ -2638,14 +2833,34 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00400000;
               break;
             } // case 186
+            case 194: {
+              input.readMessage(
+                  internalGetExclusionsFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00800000;
+              break;
+            } // case 194
+            case 202: {
+              io.prwarden.v1.SwitchedOff m =
+                  input.readMessage(
+                      io.prwarden.v1.SwitchedOff.parser(),
+                      extensionRegistry);
+              if (switchedOffBuilder_ == null) {
+                ensureSwitchedOffIsMutable();
+                switchedOff_.add(m);
+              } else {
+                switchedOffBuilder_.addMessage(m);
+              }
+              break;
+            } // case 202
             case 218: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00800000;
+              bitField0_ |= 0x02000000;
               break;
             } // case 218
             case 224: {
               priority_ = input.readEnum();
-              bitField0_ |= 0x01000000;
+              bitField0_ |= 0x04000000;
               break;
             } // case 224
             default: {
@@ -6235,6 +6450,502 @@ private static final long serialVersionUID = 0L;
       return lookedAtBuilder_;
     }
 
+    private io.prwarden.v1.Exclusions exclusions_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Exclusions, io.prwarden.v1.Exclusions.Builder, io.prwarden.v1.ExclusionsOrBuilder> exclusionsBuilder_;
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     * @return Whether the exclusions field is set.
+     */
+    public boolean hasExclusions() {
+      return ((bitField0_ & 0x00800000) != 0);
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     * @return The exclusions.
+     */
+    public io.prwarden.v1.Exclusions getExclusions() {
+      if (exclusionsBuilder_ == null) {
+        return exclusions_ == null ? io.prwarden.v1.Exclusions.getDefaultInstance() : exclusions_;
+      } else {
+        return exclusionsBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public Builder setExclusions(io.prwarden.v1.Exclusions value) {
+      if (exclusionsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        exclusions_ = value;
+      } else {
+        exclusionsBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public Builder setExclusions(
+        io.prwarden.v1.Exclusions.Builder builderForValue) {
+      if (exclusionsBuilder_ == null) {
+        exclusions_ = builderForValue.build();
+      } else {
+        exclusionsBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public Builder mergeExclusions(io.prwarden.v1.Exclusions value) {
+      if (exclusionsBuilder_ == null) {
+        if (((bitField0_ & 0x00800000) != 0) &&
+          exclusions_ != null &&
+          exclusions_ != io.prwarden.v1.Exclusions.getDefaultInstance()) {
+          getExclusionsBuilder().mergeFrom(value);
+        } else {
+          exclusions_ = value;
+        }
+      } else {
+        exclusionsBuilder_.mergeFrom(value);
+      }
+      if (exclusions_ != null) {
+        bitField0_ |= 0x00800000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public Builder clearExclusions() {
+      bitField0_ = (bitField0_ & ~0x00800000);
+      exclusions_ = null;
+      if (exclusionsBuilder_ != null) {
+        exclusionsBuilder_.dispose();
+        exclusionsBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public io.prwarden.v1.Exclusions.Builder getExclusionsBuilder() {
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return internalGetExclusionsFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    public io.prwarden.v1.ExclusionsOrBuilder getExclusionsOrBuilder() {
+      if (exclusionsBuilder_ != null) {
+        return exclusionsBuilder_.getMessageOrBuilder();
+      } else {
+        return exclusions_ == null ?
+            io.prwarden.v1.Exclusions.getDefaultInstance() : exclusions_;
+      }
+    }
+    /**
+     * <pre>
+     * The changed files that the repository's rules file keeps from rules; absent for
+     * none.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Exclusions, io.prwarden.v1.Exclusions.Builder, io.prwarden.v1.ExclusionsOrBuilder> 
+        internalGetExclusionsFieldBuilder() {
+      if (exclusionsBuilder_ == null) {
+        exclusionsBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Exclusions, io.prwarden.v1.Exclusions.Builder, io.prwarden.v1.ExclusionsOrBuilder>(
+                getExclusions(),
+                getParentForChildren(),
+                isClean());
+        exclusions_ = null;
+      }
+      return exclusionsBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.SwitchedOff> switchedOff_ =
+      java.util.Collections.emptyList();
+    private void ensureSwitchedOffIsMutable() {
+      if (!((bitField0_ & 0x01000000) != 0)) {
+        switchedOff_ = new java.util.ArrayList<io.prwarden.v1.SwitchedOff>(switchedOff_);
+        bitField0_ |= 0x01000000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.SwitchedOff, io.prwarden.v1.SwitchedOff.Builder, io.prwarden.v1.SwitchedOffOrBuilder> switchedOffBuilder_;
+
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public java.util.List<io.prwarden.v1.SwitchedOff> getSwitchedOffList() {
+      if (switchedOffBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(switchedOff_);
+      } else {
+        return switchedOffBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public int getSwitchedOffCount() {
+      if (switchedOffBuilder_ == null) {
+        return switchedOff_.size();
+      } else {
+        return switchedOffBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public io.prwarden.v1.SwitchedOff getSwitchedOff(int index) {
+      if (switchedOffBuilder_ == null) {
+        return switchedOff_.get(index);
+      } else {
+        return switchedOffBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder setSwitchedOff(
+        int index, io.prwarden.v1.SwitchedOff value) {
+      if (switchedOffBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSwitchedOffIsMutable();
+        switchedOff_.set(index, value);
+        onChanged();
+      } else {
+        switchedOffBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder setSwitchedOff(
+        int index, io.prwarden.v1.SwitchedOff.Builder builderForValue) {
+      if (switchedOffBuilder_ == null) {
+        ensureSwitchedOffIsMutable();
+        switchedOff_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        switchedOffBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder addSwitchedOff(io.prwarden.v1.SwitchedOff value) {
+      if (switchedOffBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSwitchedOffIsMutable();
+        switchedOff_.add(value);
+        onChanged();
+      } else {
+        switchedOffBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder addSwitchedOff(
+        int index, io.prwarden.v1.SwitchedOff value) {
+      if (switchedOffBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSwitchedOffIsMutable();
+        switchedOff_.add(index, value);
+        onChanged();
+      } else {
+        switchedOffBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder addSwitchedOff(
+        io.prwarden.v1.SwitchedOff.Builder builderForValue) {
+      if (switchedOffBuilder_ == null) {
+        ensureSwitchedOffIsMutable();
+        switchedOff_.add(builderForValue.build());
+        onChanged();
+      } else {
+        switchedOffBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder addSwitchedOff(
+        int index, io.prwarden.v1.SwitchedOff.Builder builderForValue) {
+      if (switchedOffBuilder_ == null) {
+        ensureSwitchedOffIsMutable();
+        switchedOff_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        switchedOffBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder addAllSwitchedOff(
+        java.lang.Iterable<? extends io.prwarden.v1.SwitchedOff> values) {
+      if (switchedOffBuilder_ == null) {
+        ensureSwitchedOffIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, switchedOff_);
+        onChanged();
+      } else {
+        switchedOffBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder clearSwitchedOff() {
+      if (switchedOffBuilder_ == null) {
+        switchedOff_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x01000000);
+        onChanged();
+      } else {
+        switchedOffBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public Builder removeSwitchedOff(int index) {
+      if (switchedOffBuilder_ == null) {
+        ensureSwitchedOffIsMutable();
+        switchedOff_.remove(index);
+        onChanged();
+      } else {
+        switchedOffBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public io.prwarden.v1.SwitchedOff.Builder getSwitchedOffBuilder(
+        int index) {
+      return internalGetSwitchedOffFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public io.prwarden.v1.SwitchedOffOrBuilder getSwitchedOffOrBuilder(
+        int index) {
+      if (switchedOffBuilder_ == null) {
+        return switchedOff_.get(index);  } else {
+        return switchedOffBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.SwitchedOffOrBuilder> 
+         getSwitchedOffOrBuilderList() {
+      if (switchedOffBuilder_ != null) {
+        return switchedOffBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(switchedOff_);
+      }
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public io.prwarden.v1.SwitchedOff.Builder addSwitchedOffBuilder() {
+      return internalGetSwitchedOffFieldBuilder().addBuilder(
+          io.prwarden.v1.SwitchedOff.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public io.prwarden.v1.SwitchedOff.Builder addSwitchedOffBuilder(
+        int index) {
+      return internalGetSwitchedOffFieldBuilder().addBuilder(
+          index, io.prwarden.v1.SwitchedOff.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Rules that the organization's policy or the repository's rules file switched
+     * off or made weaker, by id.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+     */
+    public java.util.List<io.prwarden.v1.SwitchedOff.Builder> 
+         getSwitchedOffBuilderList() {
+      return internalGetSwitchedOffFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.SwitchedOff, io.prwarden.v1.SwitchedOff.Builder, io.prwarden.v1.SwitchedOffOrBuilder> 
+        internalGetSwitchedOffFieldBuilder() {
+      if (switchedOffBuilder_ == null) {
+        switchedOffBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.SwitchedOff, io.prwarden.v1.SwitchedOff.Builder, io.prwarden.v1.SwitchedOffOrBuilder>(
+                switchedOff_,
+                ((bitField0_ & 0x01000000) != 0),
+                getParentForChildren(),
+                isClean());
+        switchedOff_ = null;
+      }
+      return switchedOffBuilder_;
+    }
+
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
@@ -6290,7 +7001,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -6304,7 +7015,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00800000);
+      bitField0_ = (bitField0_ & ~0x02000000);
       onChanged();
       return this;
     }
@@ -6322,7 +7033,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -6337,7 +7048,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the priority field is set.
      */
     @java.lang.Override public boolean hasPriority() {
-      return ((bitField0_ & 0x01000000) != 0);
+      return ((bitField0_ & 0x04000000) != 0);
     }
     /**
      * <pre>
@@ -6361,7 +7072,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriorityValue(int value) {
       priority_ = value;
-      bitField0_ |= 0x01000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -6389,7 +7100,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriority(io.prwarden.v1.Priority.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x01000000;
+      bitField0_ |= 0x04000000;
       priority_ = value.getNumber();
       onChanged();
       return this;
@@ -6403,7 +7114,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearPriority() {
-      bitField0_ = (bitField0_ & ~0x01000000);
+      bitField0_ = (bitField0_ & ~0x04000000);
       priority_ = 0;
       onChanged();
       return this;

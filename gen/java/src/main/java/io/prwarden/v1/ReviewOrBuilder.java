@@ -716,6 +716,85 @@ public interface ReviewOrBuilder extends
 
   /**
    * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   * @return Whether the exclusions field is set.
+   */
+  boolean hasExclusions();
+  /**
+   * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   * @return The exclusions.
+   */
+  io.prwarden.v1.Exclusions getExclusions();
+  /**
+   * <pre>
+   * The changed files that the repository's rules file keeps from rules; absent for
+   * none.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Exclusions exclusions = 24 [json_name = "exclusions"];</code>
+   */
+  io.prwarden.v1.ExclusionsOrBuilder getExclusionsOrBuilder();
+
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  java.util.List<io.prwarden.v1.SwitchedOff> 
+      getSwitchedOffList();
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  io.prwarden.v1.SwitchedOff getSwitchedOff(int index);
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  int getSwitchedOffCount();
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.SwitchedOffOrBuilder> 
+      getSwitchedOffOrBuilderList();
+  /**
+   * <pre>
+   * Rules that the organization's policy or the repository's rules file switched
+   * off or made weaker, by id.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
+   */
+  io.prwarden.v1.SwitchedOffOrBuilder getSwitchedOffOrBuilder(
+      int index);
+
+  /**
+   * <pre>
    * Who created the review: `key:` and the identifier of an API key.
    * </pre>
    *

@@ -47,6 +47,16 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Base_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Exclusions_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Exclusions_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SwitchedOff_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SwitchedOff_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_LookedAt_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -153,7 +163,7 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\"\276\n\n\006Rev" +
+      "roto\032\032prwarden/v1/severity.proto\"\264\013\n\006Rev" +
       "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
       "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
       "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
@@ -179,6 +189,7 @@ public final class ReviewOuterClass {
       "ase_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n\rbase_foun" +
       "d_by\030\026 \001(\0162\031.prwarden.v1.Base.FoundByH\006R" +
       "\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027 \001(\0132\025.prw" +
+<<<<<<< HEAD
       "arden.v1.LookedAtR\010lookedAt\022\035\n\ncreated_b" +
       "y\030\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.p" +
       "rwarden.v1.Priority.LevelH\007R\010priority\210\001\001" +
@@ -335,6 +346,176 @@ public final class ReviewOuterClass {
       "en.v1.WatchReviewResponse0\001BN\n\016io.prward" +
       "en.v1P\001Z:github.com/prwarden/prwarden/ge" +
       "n/go/prwarden/v1;prwardenv1b\006proto3"
+=======
+      "arden.v1.LookedAtR\010lookedAt\0227\n\nexclusion" +
+      "s\030\030 \001(\0132\027.prwarden.v1.ExclusionsR\nexclus" +
+      "ions\022;\n\014switched_off\030\031 \003(\0132\030.prwarden.v1" +
+      ".SwitchedOffR\013switchedOff\022\035\n\ncreated_by\030" +
+      "\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prw" +
+      "arden.v1.Priority.LevelH\007R\010priority\210\001\001\"^" +
+      "\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n" +
+      "\013in_progress\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004" +
+      "\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_head_shaB\013" +
+      "\n\t_base_shaB\017\n\r_rules_digestB\025\n\023_previou" +
+      "s_review_idB\013\n\t_base_refB\020\n\016_base_found_" +
+      "byB\013\n\t_priority\"9\n\010Priority\"-\n\005Level\022\017\n\013" +
+      "unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007V" +
+      "erdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Ve" +
+      "rdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold" +
+      "\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\001R\tt" +
+      "hreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notL" +
+      "ookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004p" +
+      "ass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outc" +
+      "omeB\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017\n\013" +
+      "unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequeste" +
+      "d\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_branch\020" +
+      "\004\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005R\005files\022\016\n" +
+      "\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022\027\n\007rule_id" +
+      "\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.prwarden.v1" +
+      ".SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003how\030\003 \001(\0162" +
+      "\034.prwarden.v1.SwitchedOff.WayH\001R\003how\210\001\001\"" +
+      ">\n\004Side\022\024\n\020side_unspecified\020\000\022\020\n\014organiz" +
+      "ation\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022\023\n\017way_un" +
+      "specified\020\000\022\013\n\007disable\020\001\022\014\n\010override\020\002\022\013" +
+      "\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010LookedAt\022\024" +
+      "\n\005files\030\001 \001(\005R\005files\022\037\n\013added_lines\030\002 \001(" +
+      "\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005rules\";\n\013R" +
+      "eviewError\022\022\n\004code\030\001 \001(\tR\004code\022\030\n\007messag" +
+      "e\030\002 \001(\tR\007message\"\245\005\n\007Finding\022\027\n\007rule_id\030" +
+      "\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\0162\033.prward" +
+      "en.v1.Severity.LevelH\000R\010severity\210\001\001\022\022\n\004f" +
+      "ile\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007m" +
+      "essage\030\005 \001(\tR\007message\022\031\n\010end_line\030\006 \001(\005R" +
+      "\007endLine\022\026\n\006column\030\007 \001(\005R\006column\022\030\n\007snip" +
+      "pet\030\010 \001(\tR\007snippet\022 \n\013fingerprint\030\t \001(\tR" +
+      "\013fingerprint\022!\n\010file_raw\030\n \001(\014H\001R\nfile_b" +
+      "ytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwarden.v1.Fin" +
+      "ding.StateH\002R\005state\210\001\001\022\035\n\nend_column\030\014 \001" +
+      "(\005R\tendColumn\022!\n\014utf16_column\030\r \001(\005R\013utf" +
+      "16Column\022(\n\020utf16_end_column\030\016 \001(\005R\016utf1" +
+      "6EndColumn\022 \n\tline_hash\030\017 \001(\tH\003R\010lineHas" +
+      "h\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prwarden.v1." +
+      "SuppressionR\013suppression\":\n\005State\022\017\n\013uns" +
+      "pecified\020\000\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fix" +
+      "ed\020\003B\013\n\t_severityB\r\n\013_file_bytesB\010\n\006_sta" +
+      "teB\014\n\n_line_hash\"^\n\013Suppression\022\026\n\006reaso" +
+      "n\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005until\210" +
+      "\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\334\003\n\004Ski" +
+      "p\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004l" +
+      "ine\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006" +
+      "reason\030\004 \001(\0162\030.prwarden.v1.Skip.ReasonH\002" +
+      "R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_by" +
+      "tes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\ttolerated\022<\n\010" +
+      "severity\030\007 \001(\0162\033.prwarden.v1.Severity.Le" +
+      "velH\004R\010severity\210\001\001\"\226\001\n\006Reason\022\017\n\013unspeci" +
+      "fied\020\000\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\021" +
+      "\n\rline_too_long\020\003\022\020\n\014rule_stopped\020\004\022\r\n\ts" +
+      "ubmodule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_fil" +
+      "e_invalid\020\007B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_rea" +
+      "sonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023Crea" +
+      "teReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tp" +
+      "r_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001(" +
+      "\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007hea" +
+      "dSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022" +
+      "\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_" +
+      "on\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004R" +
+      "\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requir" +
+      "eBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.Pr" +
+      "iority.LevelH\005R\010priority\210\001\001B\n\n\010_rulesetB" +
+      "\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB\n" +
+      "\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateReview" +
+      "Response\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n" +
+      "\006status\030\002 \001(\0162\032.prwarden.v1.Review.Statu" +
+      "sH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013es" +
+      "timatedMs\0220\n\021scanner_available\030\004 \001(\010H\001R\020" +
+      "scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scann" +
+      "er_available\"/\n\020GetReviewRequest\022\033\n\trevi" +
+      "ew_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRespon" +
+      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
+      "\006review\"\203\004\n\023ListFindingsRequest\022\033\n\trevie" +
+      "w_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prw" +
+      "arden.v1.ListFindingsRequest.KindH\000R\004kin" +
+      "d\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1" +
+      ".Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rul" +
+      "e_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R" +
+      "\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Fi" +
+      "nding.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001" +
+      "(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R" +
+      "\tpageToken\210\001\001\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014" +
+      "\n\010reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B" +
+      "\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n" +
+      "\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_" +
+      "token\"p\n\024ListFindingsResponse\0220\n\010finding" +
+      "s\030\001 \003(\0132\024.prwarden.v1.FindingR\010findings\022" +
+      "&\n\017next_page_token\030\002 \001(\tR\rnextPageToken\"" +
+      "\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001(\tR\010" +
+      "reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden." +
+      "v1.GetSarifRequest.SuppressedH\000R\nsuppres" +
+      "sed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n" +
+      "\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022" +
+      "ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo" +
+      "\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n" +
+      "\006status\030\003 \001(\0162\032.prwarden.v1.Review.Statu" +
+      "sH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pag" +
+      "eSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToke" +
+      "n\210\001\001B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014" +
+      "\n\n_page_sizeB\r\n\013_page_token\"r\n\023ListRevie" +
+      "wsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v" +
+      "1.ListedReviewR\007reviews\022&\n\017next_page_tok" +
+      "en\030\002 \001(\tR\rnextPageToken\"\351\005\n\014ListedReview" +
+      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030" +
+      "\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006sta" +
+      "tus\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004r" +
+      "epo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032." +
+      "google.protobuf.TimestampR\013completedAt\0226" +
+      "\n\007summary\030\006 \001(\0132\034.prwarden.v1.SeveritySu" +
+      "mmaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset" +
+      "\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base" +
+      "_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n" +
+      " \001(\0132\032.google.protobuf.TimestampR\tcreate" +
+      "dAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobu" +
+      "f.TimestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030." +
+      "prwarden.v1.ReviewErrorR\005error\022\034\n\ttrunca" +
+      "ted\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\t" +
+      "R\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden." +
+      "v1.VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033." +
+      "prwarden.v1.Priority.LevelH\003R\010priority\210\001" +
+      "\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013" +
+      "\n\t_priority\"2\n\023CancelReviewRequest\022\033\n\tre" +
+      "view_id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewR" +
+      "esponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Re" +
+      "viewR\006review\"1\n\022WatchReviewRequest\022\033\n\tre" +
+      "view_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewR" +
+      "esponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006" +
+      "status\030\002 \001(\0162\032.prwarden.v1.Review.Status" +
+      "H\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfiles" +
+      "Done\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210" +
+      "\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Severi" +
+      "tySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwa" +
+      "rden.v1.ReviewErrorR\005error\022\035\n\nkeep_alive" +
+      "\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_available\030\010" +
+      " \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016" +
+      "\n\014_files_totalB\024\n\022_scanner_available2\230\005\n" +
+      "\rReviewService\022\177\n\014CreateReview\022 .prwarde" +
+      "n.v1.CreateReviewRequest\032!.prwarden.v1.C" +
+      "reateReviewResponse\"*\262\373\030&\n\004NONE\022\036the rev" +
+      "iew says who created it\022J\n\tGetReview\022\035.p" +
+      "rwarden.v1.GetReviewRequest\032\036.prwarden.v" +
+      "1.GetReviewResponse\022P\n\013ListReviews\022\037.prw" +
+      "arden.v1.ListReviewsRequest\032 .prwarden.v" +
+      "1.ListReviewsResponse\022S\n\014ListFindings\022 ." +
+      "prwarden.v1.ListFindingsRequest\032!.prward" +
+      "en.v1.ListFindingsResponse\022>\n\010GetSarif\022\034" +
+      ".prwarden.v1.GetSarifRequest\032\024.google.ap" +
+      "i.HttpBody\022\177\n\014CancelReview\022 .prwarden.v1" +
+      ".CancelReviewRequest\032!.prwarden.v1.Cance" +
+      "lReviewResponse\"*\262\373\030&\n\004NONE\022\036reviews are" +
+      " work, not settings\022R\n\013WatchReview\022\037.prw" +
+      "arden.v1.WatchReviewRequest\032 .prwarden.v" +
+      "1.WatchReviewResponse0\001BN\n\016io.prwarden.v" +
+      "1P\001Z:github.com/prwarden/prwarden/gen/go" +
+      "/prwarden/v1;prwardenv1b\006proto3"
+>>>>>>> 5b43d060 (Show which rules were switched off by whom, and count what a rules file excludes)
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -349,7 +530,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "CreatedBy", "Priority", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "CreatedBy", "Priority", });
     internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_Priority_fieldAccessorTable = new
@@ -368,116 +549,128 @@ public final class ReviewOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Base_descriptor,
         new java.lang.String[] { });
-    internal_static_prwarden_v1_LookedAt_descriptor =
+    internal_static_prwarden_v1_Exclusions_descriptor =
       getDescriptor().getMessageTypes().get(4);
+    internal_static_prwarden_v1_Exclusions_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Exclusions_descriptor,
+        new java.lang.String[] { "Files", "By", });
+    internal_static_prwarden_v1_SwitchedOff_descriptor =
+      getDescriptor().getMessageTypes().get(5);
+    internal_static_prwarden_v1_SwitchedOff_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SwitchedOff_descriptor,
+        new java.lang.String[] { "RuleId", "By", "How", });
+    internal_static_prwarden_v1_LookedAt_descriptor =
+      getDescriptor().getMessageTypes().get(6);
     internal_static_prwarden_v1_LookedAt_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_LookedAt_descriptor,
         new java.lang.String[] { "Files", "AddedLines", "Rules", });
     internal_static_prwarden_v1_ReviewError_descriptor =
-      getDescriptor().getMessageTypes().get(5);
+      getDescriptor().getMessageTypes().get(7);
     internal_static_prwarden_v1_ReviewError_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ReviewError_descriptor,
         new java.lang.String[] { "Code", "Message", });
     internal_static_prwarden_v1_Finding_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_prwarden_v1_Finding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Finding_descriptor,
         new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileRaw", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", });
     internal_static_prwarden_v1_Suppression_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_prwarden_v1_Suppression_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Suppression_descriptor,
         new java.lang.String[] { "Reason", "Until", "Line", });
     internal_static_prwarden_v1_Skip_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_Skip_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Skip_descriptor,
         new java.lang.String[] { "File", "Line", "RuleId", "Reason", "FileRaw", "Tolerated", "Severity", });
     internal_static_prwarden_v1_CreateReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_CreateReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Ruleset", "HeadSha", "BaseSha", "BaseRef", "FailOn", "RequireBase", "Priority", });
     internal_static_prwarden_v1_CreateReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_CreateReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewResponse_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "EstimatedMs", "ScannerAvailable", });
     internal_static_prwarden_v1_GetReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_GetReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_GetReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_GetReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_ListFindingsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_ListFindingsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Kind", "MinSeverity", "RuleId", "File", "State", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListFindingsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_ListFindingsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "NextPageToken", });
     internal_static_prwarden_v1_GetSarifRequest_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,
