@@ -189,164 +189,6 @@ public final class ReviewOuterClass {
       "ase_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n\rbase_foun" +
       "d_by\030\026 \001(\0162\031.prwarden.v1.Base.FoundByH\006R" +
       "\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027 \001(\0132\025.prw" +
-<<<<<<< HEAD
-      "arden.v1.LookedAtR\010lookedAt\022\035\n\ncreated_b" +
-      "y\030\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.p" +
-      "rwarden.v1.Priority.LevelH\007R\010priority\210\001\001" +
-      "\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022" +
-      "\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022\n\n\006failed" +
-      "\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_head_sha" +
-      "B\013\n\t_base_shaB\017\n\r_rules_digestB\025\n\023_previ" +
-      "ous_review_idB\013\n\t_base_refB\020\n\016_base_foun" +
-      "d_byB\013\n\t_priority\"9\n\010Priority\"-\n\005Level\022\017" +
-      "\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n" +
-      "\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1." +
-      "Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthresho" +
-      "ld\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\001R" +
-      "\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013no" +
-      "tLookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n" +
-      "\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_ou" +
-      "tcomeB\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017" +
-      "\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\treques" +
-      "ted\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_branc" +
-      "h\020\004\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n" +
-      "\013added_lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030" +
-      "\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 \001(" +
-      "\tR\004code\022\030\n\007message\030\002 \001(\tR\007message\"\245\005\n\007Fi" +
-      "nding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severi" +
-      "ty\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\000R" +
-      "\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line" +
-      "\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031" +
-      "\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(" +
-      "\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013f" +
-      "ingerprint\030\t \001(\tR\013fingerprint\022!\n\010file_ra" +
-      "w\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162" +
-      "\032.prwarden.v1.Finding.StateH\002R\005state\210\001\001\022" +
-      "\035\n\nend_column\030\014 \001(\005R\tendColumn\022!\n\014utf16_" +
-      "column\030\r \001(\005R\013utf16Column\022(\n\020utf16_end_c" +
-      "olumn\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_hash" +
-      "\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001" +
-      "(\0132\030.prwarden.v1.SuppressionR\013suppressio" +
-      "n\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010" +
-      "existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_f" +
-      "ile_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Sup" +
-      "pression\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005unti" +
-      "l\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB" +
-      "\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027" +
-      "\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\t" +
-      "H\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden" +
-      ".v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw" +
-      "\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001" +
-      "(\010R\ttolerated\022<\n\010severity\030\007 \001(\0162\033.prward" +
-      "en.v1.Severity.LevelH\004R\010severity\210\001\001\"\211\001\n\006" +
-      "Reason\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016f" +
-      "ile_too_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsub" +
-      "module\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_file_" +
-      "invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007" +
-      "_reasonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023" +
-      "CreateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022" +
-      "\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030" +
-      "\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R" +
-      "\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha" +
-      "\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007f" +
-      "ail_on\030\007 \001(\0162\033.prwarden.v1.Severity.Leve" +
-      "lH\004R\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013re" +
-      "quireBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v" +
-      "1.Priority.LevelH\005R\010priority\210\001\001B\n\n\010_rule" +
-      "setB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_r" +
-      "efB\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateRe" +
-      "viewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
-      "d\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.S" +
-      "tatusH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005" +
-      "R\013estimatedMs\0220\n\021scanner_available\030\004 \001(\010" +
-      "H\001R\020scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_s" +
-      "canner_available\"/\n\020GetReviewRequest\022\033\n\t" +
-      "review_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRe" +
-      "sponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Rev" +
-      "iewR\006review\"\203\004\n\023ListFindingsRequest\022\033\n\tr" +
-      "eview_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%" +
-      ".prwarden.v1.ListFindingsRequest.KindH\000R" +
-      "\004kind\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarde" +
-      "n.v1.Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n" +
-      "\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(" +
-      "\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v" +
-      "1.Finding.StateH\004R\005state\210\001\001\022 \n\tpage_size" +
-      "\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(" +
-      "\tH\006R\tpageToken\210\001\001\"@\n\004Kind\022\017\n\013unspecified" +
-      "\020\000\022\014\n\010reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixe" +
-      "d\020\003B\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule_i" +
-      "dB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_p" +
-      "age_token\"p\n\024ListFindingsResponse\0220\n\010fin" +
-      "dings\030\001 \003(\0132\024.prwarden.v1.FindingR\010findi" +
-      "ngs\022&\n\017next_page_token\030\002 \001(\tR\rnextPageTo" +
-      "ken\"\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001" +
-      "(\tR\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwar" +
-      "den.v1.GetSarifRequest.SuppressedH\000R\nsup" +
-      "pressed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020" +
-      "\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"" +
-      "\215\002\n\022ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004" +
-      "repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001" +
-      "\001\0227\n\006status\030\003 \001(\0162\032.prwarden.v1.Review.S" +
-      "tatusH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R" +
-      "\010pageSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpage" +
-      "Token\210\001\001B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_stat" +
-      "usB\014\n\n_page_sizeB\r\n\013_page_token\"r\n\023ListR" +
-      "eviewsResponse\0223\n\007reviews\030\001 \003(\0132\031.prward" +
-      "en.v1.ListedReviewR\007reviews\022&\n\017next_page" +
-      "_token\030\002 \001(\tR\rnextPageToken\"\351\005\n\014ListedRe" +
-      "view\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006sta" +
-      "tus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R" +
-      "\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022" +
-      "\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(" +
-      "\0132\032.google.protobuf.TimestampR\013completed" +
-      "At\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1.Severi" +
-      "tySummaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007rul" +
-      "eset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010" +
-      "base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_" +
-      "at\030\n \001(\0132\032.google.protobuf.TimestampR\tcr" +
-      "eatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.pro" +
-      "tobuf.TimestampR\tstartedAt\022.\n\005error\030\014 \001(" +
-      "\0132\030.prwarden.v1.ReviewErrorR\005error\022\034\n\ttr" +
-      "uncated\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016" +
-      " \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwar" +
-      "den.v1.VerdictR\007verdict\022<\n\010priority\030\020 \001(" +
-      "\0162\033.prwarden.v1.Priority.LevelH\003R\010priori" +
-      "ty\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_s" +
-      "haB\013\n\t_priority\"2\n\023CancelReviewRequest\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRev" +
-      "iewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v" +
-      "1.ReviewR\006review\"1\n\022WatchReviewRequest\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRev" +
-      "iewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
-      "\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.St" +
-      "atusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tf" +
-      "ilesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTo" +
-      "tal\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Se" +
-      "veritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030." +
-      "prwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_a" +
-      "live\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availab" +
-      "le\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_stat" +
-      "usB\016\n\014_files_totalB\024\n\022_scanner_available" +
-      "2\230\005\n\rReviewService\022\177\n\014CreateReview\022 .prw" +
-      "arden.v1.CreateReviewRequest\032!.prwarden." +
-      "v1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the" +
-      " review says who created it\022J\n\tGetReview" +
-      "\022\035.prwarden.v1.GetReviewRequest\032\036.prward" +
-      "en.v1.GetReviewResponse\022P\n\013ListReviews\022\037" +
-      ".prwarden.v1.ListReviewsRequest\032 .prward" +
-      "en.v1.ListReviewsResponse\022S\n\014ListFinding" +
-      "s\022 .prwarden.v1.ListFindingsRequest\032!.pr" +
-      "warden.v1.ListFindingsResponse\022>\n\010GetSar" +
-      "if\022\034.prwarden.v1.GetSarifRequest\032\024.googl" +
-      "e.api.HttpBody\022\177\n\014CancelReview\022 .prwarde" +
-      "n.v1.CancelReviewRequest\032!.prwarden.v1.C" +
-      "ancelReviewResponse\"*\262\373\030&\n\004NONE\022\036reviews" +
-      " are work, not settings\022R\n\013WatchReview\022\037" +
-      ".prwarden.v1.WatchReviewRequest\032 .prward" +
-      "en.v1.WatchReviewResponse0\001BN\n\016io.prward" +
-      "en.v1P\001Z:github.com/prwarden/prwarden/ge" +
-      "n/go/prwarden/v1;prwardenv1b\006proto3"
-=======
       "arden.v1.LookedAtR\010lookedAt\0227\n\nexclusion" +
       "s\030\030 \001(\0132\027.prwarden.v1.ExclusionsR\nexclus" +
       "ions\022;\n\014switched_off\030\031 \003(\0132\030.prwarden.v1" +
@@ -400,122 +242,121 @@ public final class ReviewOuterClass {
       "ed\020\003B\013\n\t_severityB\r\n\013_file_bytesB\010\n\006_sta" +
       "teB\014\n\n_line_hash\"^\n\013Suppression\022\026\n\006reaso" +
       "n\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005until\210" +
-      "\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\334\003\n\004Ski" +
+      "\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Ski" +
       "p\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004l" +
       "ine\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006" +
       "reason\030\004 \001(\0162\030.prwarden.v1.Skip.ReasonH\002" +
       "R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_by" +
       "tes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\ttolerated\022<\n\010" +
       "severity\030\007 \001(\0162\033.prwarden.v1.Severity.Le" +
-      "velH\004R\010severity\210\001\001\"\226\001\n\006Reason\022\017\n\013unspeci" +
-      "fied\020\000\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\021" +
-      "\n\rline_too_long\020\003\022\020\n\014rule_stopped\020\004\022\r\n\ts" +
-      "ubmodule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_fil" +
-      "e_invalid\020\007B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_rea" +
-      "sonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023Crea" +
-      "teReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tp" +
-      "r_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001(" +
-      "\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007hea" +
-      "dSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022" +
-      "\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_" +
-      "on\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004R" +
-      "\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requir" +
-      "eBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.Pr" +
-      "iority.LevelH\005R\010priority\210\001\001B\n\n\010_rulesetB" +
-      "\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB\n" +
-      "\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateReview" +
-      "Response\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n" +
-      "\006status\030\002 \001(\0162\032.prwarden.v1.Review.Statu" +
-      "sH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013es" +
-      "timatedMs\0220\n\021scanner_available\030\004 \001(\010H\001R\020" +
-      "scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scann" +
-      "er_available\"/\n\020GetReviewRequest\022\033\n\trevi" +
-      "ew_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRespon" +
-      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
-      "\006review\"\203\004\n\023ListFindingsRequest\022\033\n\trevie" +
-      "w_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prw" +
-      "arden.v1.ListFindingsRequest.KindH\000R\004kin" +
-      "d\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1" +
-      ".Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rul" +
-      "e_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R" +
-      "\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Fi" +
-      "nding.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001" +
-      "(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R" +
-      "\tpageToken\210\001\001\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014" +
-      "\n\010reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B" +
-      "\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n" +
-      "\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_" +
-      "token\"p\n\024ListFindingsResponse\0220\n\010finding" +
-      "s\030\001 \003(\0132\024.prwarden.v1.FindingR\010findings\022" +
-      "&\n\017next_page_token\030\002 \001(\tR\rnextPageToken\"" +
-      "\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden." +
-      "v1.GetSarifRequest.SuppressedH\000R\nsuppres" +
-      "sed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n" +
-      "\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022" +
-      "ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo" +
-      "\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n" +
-      "\006status\030\003 \001(\0162\032.prwarden.v1.Review.Statu" +
-      "sH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pag" +
-      "eSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToke" +
-      "n\210\001\001B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014" +
-      "\n\n_page_sizeB\r\n\013_page_token\"r\n\023ListRevie" +
-      "wsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v" +
-      "1.ListedReviewR\007reviews\022&\n\017next_page_tok" +
-      "en\030\002 \001(\tR\rnextPageToken\"\351\005\n\014ListedReview" +
-      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030" +
-      "\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006sta" +
-      "tus\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004r" +
-      "epo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032." +
-      "google.protobuf.TimestampR\013completedAt\0226" +
-      "\n\007summary\030\006 \001(\0132\034.prwarden.v1.SeveritySu" +
-      "mmaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset" +
-      "\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base" +
-      "_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n" +
-      " \001(\0132\032.google.protobuf.TimestampR\tcreate" +
-      "dAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobu" +
-      "f.TimestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030." +
-      "prwarden.v1.ReviewErrorR\005error\022\034\n\ttrunca" +
-      "ted\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\t" +
-      "R\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden." +
-      "v1.VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033." +
-      "prwarden.v1.Priority.LevelH\003R\010priority\210\001" +
-      "\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013" +
-      "\n\t_priority\"2\n\023CancelReviewRequest\022\033\n\tre" +
-      "view_id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewR" +
-      "esponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Re" +
-      "viewR\006review\"1\n\022WatchReviewRequest\022\033\n\tre" +
-      "view_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewR" +
-      "esponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006" +
-      "status\030\002 \001(\0162\032.prwarden.v1.Review.Status" +
-      "H\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfiles" +
-      "Done\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210" +
-      "\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Severi" +
-      "tySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwa" +
-      "rden.v1.ReviewErrorR\005error\022\035\n\nkeep_alive" +
-      "\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_available\030\010" +
-      " \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016" +
-      "\n\014_files_totalB\024\n\022_scanner_available2\230\005\n" +
-      "\rReviewService\022\177\n\014CreateReview\022 .prwarde" +
-      "n.v1.CreateReviewRequest\032!.prwarden.v1.C" +
-      "reateReviewResponse\"*\262\373\030&\n\004NONE\022\036the rev" +
-      "iew says who created it\022J\n\tGetReview\022\035.p" +
-      "rwarden.v1.GetReviewRequest\032\036.prwarden.v" +
-      "1.GetReviewResponse\022P\n\013ListReviews\022\037.prw" +
-      "arden.v1.ListReviewsRequest\032 .prwarden.v" +
-      "1.ListReviewsResponse\022S\n\014ListFindings\022 ." +
-      "prwarden.v1.ListFindingsRequest\032!.prward" +
-      "en.v1.ListFindingsResponse\022>\n\010GetSarif\022\034" +
-      ".prwarden.v1.GetSarifRequest\032\024.google.ap" +
-      "i.HttpBody\022\177\n\014CancelReview\022 .prwarden.v1" +
-      ".CancelReviewRequest\032!.prwarden.v1.Cance" +
-      "lReviewResponse\"*\262\373\030&\n\004NONE\022\036reviews are" +
-      " work, not settings\022R\n\013WatchReview\022\037.prw" +
-      "arden.v1.WatchReviewRequest\032 .prwarden.v" +
-      "1.WatchReviewResponse0\001BN\n\016io.prwarden.v" +
-      "1P\001Z:github.com/prwarden/prwarden/gen/go" +
-      "/prwarden/v1;prwardenv1b\006proto3"
->>>>>>> 5b43d060 (Show which rules were switched off by whom, and count what a rules file excludes)
+      "velH\004R\010severity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspeci" +
+      "fied\020\000\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\020" +
+      "\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undec" +
+      "odable\020\006\022\026\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007" +
+      "\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_" +
+      "bytesB\013\n\t_severity\"\255\003\n\023CreateReviewReque" +
+      "st\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(" +
+      "\005R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210" +
+      "\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010ba" +
+      "se_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006" +
+      " \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.pr" +
+      "warden.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n" +
+      "\014require_base\030\010 \001(\010R\013requireBase\022<\n\010prio" +
+      "rity\030\t \001(\0162\033.prwarden.v1.Priority.LevelH" +
+      "\005R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB" +
+      "\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n" +
+      "\t_priority\"\342\001\n\024CreateReviewResponse\022\033\n\tr" +
+      "eview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\016" +
+      "2\032.prwarden.v1.Review.StatusH\000R\006status\210\001" +
+      "\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021" +
+      "scanner_available\030\004 \001(\010H\001R\020scannerAvaila" +
+      "ble\210\001\001B\t\n\007_statusB\024\n\022_scanner_available\"" +
+      "/\n\020GetReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010" +
+      "reviewId\"@\n\021GetReviewResponse\022+\n\006review\030" +
+      "\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"\203\004\n\023L" +
+      "istFindingsRequest\022\033\n\treview_id\030\001 \001(\tR\010r" +
+      "eviewId\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.List" +
+      "FindingsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_s" +
+      "everity\030\003 \001(\0162\033.prwarden.v1.Severity.Lev" +
+      "elH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R" +
+      "\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005s" +
+      "tate\030\006 \001(\0162\032.prwarden.v1.Finding.StateH\004" +
+      "R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSiz" +
+      "e\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001" +
+      "\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022" +
+      "\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_" +
+      "min_severityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_st" +
+      "ateB\014\n\n_page_sizeB\r\n\013_page_token\"p\n\024List" +
+      "FindingsResponse\0220\n\010findings\030\001 \003(\0132\024.prw" +
+      "arden.v1.FindingR\010findings\022&\n\017next_page_" +
+      "token\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifR" +
+      "equest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\ns" +
+      "uppressed\030\002 \001(\0162\'.prwarden.v1.GetSarifRe" +
+      "quest.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSup" +
+      "pressed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n" +
+      "\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListReviewsRe" +
+      "quest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_num" +
+      "ber\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\016" +
+      "2\032.prwarden.v1.Review.StatusH\002R\006status\210\001" +
+      "\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\np" +
+      "age_token\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repo" +
+      "B\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB" +
+      "\r\n\013_page_token\"r\n\023ListReviewsResponse\0223\n" +
+      "\007reviews\030\001 \003(\0132\031.prwarden.v1.ListedRevie" +
+      "wR\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnex" +
+      "tPageToken\"\351\005\n\014ListedReview\022\033\n\treview_id" +
+      "\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwar" +
+      "den.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_" +
+      "number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004re" +
+      "po\022=\n\014completed_at\030\005 \001(\0132\032.google.protob" +
+      "uf.TimestampR\013completedAt\0226\n\007summary\030\006 \001" +
+      "(\0132\034.prwarden.v1.SeveritySummaryR\007summar" +
+      "y\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030" +
+      "\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R" +
+      "\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google" +
+      ".protobuf.TimestampR\tcreatedAt\0229\n\nstarte" +
+      "d_at\030\013 \001(\0132\032.google.protobuf.TimestampR\t" +
+      "startedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.R" +
+      "eviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttr" +
+      "uncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022." +
+      "\n\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007v" +
+      "erdict\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1.P" +
+      "riority.LevelH\003R\010priority\210\001\001B\t\n\007_statusB" +
+      "\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_priority\"2" +
+      "\n\023CancelReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
+      "R\010reviewId\"C\n\024CancelReviewResponse\022+\n\006re" +
+      "view\030\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"" +
+      "1\n\022WatchReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
+      "R\010reviewId\"\232\003\n\023WatchReviewResponse\022\033\n\tre" +
+      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
+      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
+      "\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013files" +
+      "_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary" +
+      "\030\005 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
+      "mmary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.Revie" +
+      "wErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepA" +
+      "live\0220\n\021scanner_available\030\010 \001(\010H\002R\020scann" +
+      "erAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_tota" +
+      "lB\024\n\022_scanner_available2\230\005\n\rReviewServic" +
+      "e\022\177\n\014CreateReview\022 .prwarden.v1.CreateRe" +
+      "viewRequest\032!.prwarden.v1.CreateReviewRe" +
+      "sponse\"*\262\373\030&\n\004NONE\022\036the review says who " +
+      "created it\022J\n\tGetReview\022\035.prwarden.v1.Ge" +
+      "tReviewRequest\032\036.prwarden.v1.GetReviewRe" +
+      "sponse\022P\n\013ListReviews\022\037.prwarden.v1.List" +
+      "ReviewsRequest\032 .prwarden.v1.ListReviews" +
+      "Response\022S\n\014ListFindings\022 .prwarden.v1.L" +
+      "istFindingsRequest\032!.prwarden.v1.ListFin" +
+      "dingsResponse\022>\n\010GetSarif\022\034.prwarden.v1." +
+      "GetSarifRequest\032\024.google.api.HttpBody\022\177\n" +
+      "\014CancelReview\022 .prwarden.v1.CancelReview" +
+      "Request\032!.prwarden.v1.CancelReviewRespon" +
+      "se\"*\262\373\030&\n\004NONE\022\036reviews are work, not se" +
+      "ttings\022R\n\013WatchReview\022\037.prwarden.v1.Watc" +
+      "hReviewRequest\032 .prwarden.v1.WatchReview" +
+      "Response0\001BN\n\016io.prwarden.v1P\001Z:github.c" +
+      "om/prwarden/prwarden/gen/go/prwarden/v1;" +
+      "prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
