@@ -92,8 +92,8 @@ type Review struct {
 	BaseFoundBy finding.BaseFoundBy `json:"base_found_by,omitempty"` // only when complete
 	LookedAt    finding.LookedAt    `json:"looked_at,omitzero"`      // likewise
 
-	Exclusions  finding.Exclusions    `json:"exclusions,omitzero"`    // of the rules file; zero for none
-	SwitchedOff []finding.SwitchedOff `json:"switched_off"`           // rules, by id
+	Exclusions  finding.Exclusions    `json:"exclusions,omitzero"` // of the rules file; zero for none
+	SwitchedOff []finding.SwitchedOff `json:"switched_off"`        // rules, by id
 
 	// CreatedBy is the actor, such as `key:key_01k9`.
 	CreatedBy string `json:"created_by,omitempty"`
