@@ -14,11 +14,12 @@ import (
 func newRules(st cli.Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "rules",
-		Short: "Write rules: check, test, try and explain them",
-		Long: `Check, test, try and explain rules. No server is needed, but for stats and for
-try --last: the others read files and the default ruleset, which is part of the
-program.`,
-	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesStats(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
+		Short: "Write rules: check, test, try, explain and push them",
+		Long: `Check, test, try and explain rules. No server is needed, but for push, pull,
+history, stats and try --last: the others read files and the default ruleset,
+which is part of the program.`,
+	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesStats(st), newRulesExplain(st), newRulesList(st),
+		newRulesSchema(st), newRulesPush(st), newRulesPull(st), newRulesHistory(st))
 }
 
 func newRulesCheck(st cli.Streams) *cobra.Command {

@@ -67,6 +67,7 @@ const (
 	RuleUpdate         Action = "rule.update"
 	PolicyUpdate       Action = "policy.update"
 	RuleDelete         Action = "rule.delete"
+	RulePush           Action = "rule.push"
 	OrganizationCreate Action = "organization.create"
 	OrganizationUpdate Action = "organization.update"
 	OrganizationRemove Action = "organization.remove"

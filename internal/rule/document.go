@@ -22,7 +22,6 @@ type Document struct {
 	Multiline  bool           `json:"multiline,omitempty" yaml:"multiline,omitempty"`
 	Redact     bool           `json:"redact,omitempty" yaml:"redact,omitempty"`
 	Enabled    *bool          `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
-	Mode       Mode           `json:"mode,omitempty" yaml:"mode,omitempty"`       // not ModeEnforce
 	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
@@ -57,11 +56,26 @@ func (r Rule) Document() Document {
 	if r.Disabled {
 		d.Enabled = new(bool)
 	}
-	if r.Observed() {
-		d.Mode = r.Mode
-	}
 
 	return d
+}
+
+// Rule returns the rule of a document.
+func (d Document) Rule() Rule {
+	r := Rule{
+		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
+		Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
+		Disabled: d.Enabled != nil && !*d.Enabled,
+	}
+	r.Severity, _ = ParseSeverity(d.Severity)
+	if d.Paths != nil {
+		r.Paths = Paths{Include: d.Paths.Include, Exclude: d.Paths.Exclude}
+	}
+	if d.Cases != nil {
+		r.Cases = Cases{Match: d.Cases.Match, NoMatch: d.Cases.NoMatch}
+	}
+
+	return r.normal()
 }
 
 // Etag stands for the content of the document: equal etags mean equal documents.

@@ -67,19 +67,39 @@ type Override struct {
 // that fails its own cases; all of them together may take caseWork. The error is a
 // *FileError, or that of ctx when it ends meanwhile.
 func ParseFile(ctx context.Context, data []byte) (*File, error) {
-	return parseFile(ctx, data, false)
+	return parseFile(ctx, data, repositoryFile)
 }
 
 // ParseLocalFile reads a rules file of whoever runs prwarden, who is trusted with
 // more: MaxLocalFileSize, MaxLocalFileRules, and caseWork for the cases of each rule.
 // In everything else it is ParseFile.
 func ParseLocalFile(ctx context.Context, data []byte) (*File, error) {
-	return parseFile(ctx, data, true)
+	return parseFile(ctx, data, localFile)
 }
 
-func parseFile(ctx context.Context, data []byte, local bool) (*File, error) {
+// ParsePushFile reads a file with the rules of an organization. It is ParseLocalFile,
+// but that rules may have `scope` and `repo`, and that there is only `rules`: what
+// concerns default rules is the organization's policy.
+func ParsePushFile(ctx context.Context, data []byte) ([]Rule, error) {
+	f, err := parseFile(ctx, data, pushFile)
+	if err != nil {
+		return nil, err
+	}
+	return f.Rules, nil
+}
+
+// fileKind says whose a rules file is.
+type fileKind int
+
+const (
+	repositoryFile fileKind = iota // a repository's, which anybody may have written
+	localFile                      // of whoever runs prwarden
+	pushFile                       // likewise, with the rules of an organization
+)
+
+func parseFile(ctx context.Context, data []byte, kind fileKind) (*File, error) {
 	maxSize, maxRules := MaxFileSize, MaxFileRules
-	if local {
+	if kind != repositoryFile {
 		maxSize, maxRules = MaxLocalFileSize, MaxLocalFileRules
 	}
 
@@ -105,11 +125,18 @@ func parseFile(ctx context.Context, data []byte, local bool) (*File, error) {
 		},
 	})
 
+	if kind == pushFile {
+		for _, key := range []string{"disable", "exclude", "override"} {
+			if n := child(f.root, key); n != nil {
+				d.fail(n, "%s: is for files of a repository; here it belongs to the organization's policy", key)
+			}
+		}
+	}
 	if version != "1" {
 		d.fail(nodeAt(f.root, "version"), "version: must be 1; the first line should be `version: 1`")
 	}
 
-	d.rules(ctx, f, rules, local)
+	d.rules(ctx, f, rules, kind)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -132,7 +159,7 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 	var rules []Rule
 	d.mapping(root, "", map[string]reader{"rules": func(n *yaml.Node, place string) {
 		d.list(n, place, MaxLocalFileRules, func(item *yaml.Node, place string) {
-			r := d.rule(item, place)
+			r := d.rule(item, place, localFile)
 			r.Origin, r.Scope = OriginDefault, ScopeOrg
 			rules = append(rules, r)
 		})
@@ -223,7 +250,8 @@ func (d *decoder) newID(n *yaml.Node, place string, seen map[string]bool) bool {
 }
 
 // rule reads one rule, without validating it.
-func (d *decoder) rule(n *yaml.Node, place string) (r Rule) {
+func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
+	enabled := true
 	lists := func(known map[string]reader) reader {
 		return func(n *yaml.Node, place string) {
 			if !isNull(n) {
@@ -232,7 +260,7 @@ func (d *decoder) rule(n *yaml.Node, place string) (r Rule) {
 		}
 	}
 
-	d.mapping(n, place, map[string]reader{
+	known := map[string]reader{
 		"id":         d.text(&r.ID),
 		"type":       d.text(&r.Type),
 		"pattern":    d.text(&r.Pattern),
@@ -250,17 +278,23 @@ func (d *decoder) rule(n *yaml.Node, place string) (r Rule) {
 			"match":    d.texts(&r.Cases.Match, MaxCases),
 			"no_match": d.texts(&r.Cases.NoMatch, MaxCases),
 		}),
-	})
+		"enabled": d.flag(&enabled),
+	}
+	if kind == pushFile {
+		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)
+	}
 
+	d.mapping(n, place, known)
+	r.Disabled = !enabled
 	return r
 }
 
 // rules reads and validates the rules of a file. Those of one's own file are
 // checked at the same time: there may be thousands.
-func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, local bool) {
+func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, kind fileKind) {
 	var workers errgroup.Group
 	workers.SetLimit(1)
-	if local {
+	if kind != repositoryFile {
 		workers.SetLimit(runtime.GOMAXPROCS(0))
 	}
 
@@ -269,12 +303,12 @@ func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, local 
 	shared := &trials{left: caseWork}
 	for i, item := range items {
 		t := shared
-		if local {
+		if kind != repositoryFile {
 			t = &trials{left: caseWork}
 		}
 		workers.Go(func() error {
 			own := decoder{lines: d.lines}
-			f.Rules[i] = own.validRule(ctx, item, fmt.Sprintf("rules[%d]", i), t)
+			f.Rules[i] = own.validRule(ctx, item, fmt.Sprintf("rules[%d]", i), t, kind)
 			mistakes[i] = own.mistakes
 			return nil
 		})
@@ -298,13 +332,21 @@ func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, local 
 }
 
 // validRule reads and validates a rule.
-func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *trials) Rule {
-	r := d.rule(n, place)
-	r.Origin, r.Scope = OriginRulesFile, ScopeRepo
+func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *trials, kind fileKind) Rule {
+	r := d.rule(n, place, kind)
+	if kind == pushFile {
+		r = r.normal()
+	} else {
+		r.Origin, r.Scope = OriginRulesFile, ScopeRepo
+	}
 	if len(d.mistakes) > 0 {
 		return r // what seems to be missing may be what could not be read
 	}
-	for _, v := range t.violations(ctx, r) {
+	found := t.violations(ctx, r)
+	if kind == pushFile {
+		found = append(found, scopeViolations(r)...)
+	}
+	for _, v := range found {
 		d.fail(nodeAt(n, v.Field), "%s.%s: %s", place, v.Field, v.Description)
 	}
 	return r

@@ -147,7 +147,8 @@ func TestParseFileMistakes(t *testing.T) {
 		"override a list":   {"version: 1\noverride: [a/b]", []string{"2: override: must be a mapping of rule ids"}},
 		"override of no id": {"version: 1\noverride:\n  A: {}", []string{"3: override: an id must not have 'A' there"}},
 		"a rule of meta": {
-			"version: 1\nrules: [{id: meta/a, type: regex, pattern: x, message: m, severity: low}]", []string{`2: rules[0].id: must not have the category "meta"`},
+			"version: 1\nrules: [{id: meta/a, type: regex, pattern: x, message: m, severity: low}]",
+			[]string{`2: rules[0].id: must not have the category "meta"`},
 		},
 		"override twice":   {"version: 1\noverride: {a: {}, custom/a: {}}", []string{"2: override: this id is there twice"}},
 		"override by word": {"version: 1\noverride: {a/b: low}", []string{"2: override.a/b: " + mapping}},
@@ -171,7 +172,7 @@ func TestParseFileMistakes(t *testing.T) {
 		},
 		"a rule that is a text": {"version: 1\nrules: [a]", []string{"2: rules[0]: " + mapping}},
 		"unknown key of a rule": {rules(good + ", scope: org"),
-			[]string{`3: rules[0]: unknown key "scope"; known keys: cases, id,`}},
+			[]string{`3: rules[0]: unknown key "scope"; known keys: cases, enabled, id,`}},
 
 		"an empty rule": {"version: 1\nrules:\n- {}", []string{
 			"3: rules[0].id: is required", "3: rules[0].type: is required; known types: regex",

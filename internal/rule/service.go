@@ -32,6 +32,20 @@ type Store interface {
 	UpdateRule(ctx context.Context, org string, r Rule, etag string) (Rule, error)
 	// DeleteRule deletes a rule by its full id; NotFound (RULE_NOT_FOUND).
 	DeleteRule(ctx context.Context, org, fullID string) error
+	// RuleEtags returns the etags of all rules by their full ids, and the one that
+	// stands for all of them, which is another one after every change.
+	RuleEtags(ctx context.Context, org string) (byID map[string]string, etag string, err error)
+	// GetRules returns those rules with the full ids that there are.
+	GetRules(ctx context.Context, org string, fullIDs []string) ([]Rule, error)
+	// ApplyRules does all that a batch says, or nothing, and returns the etag of all
+	// rules. Aborted (ETAG_MISMATCH) unless they have the batch's;
+	// FailedPrecondition (RULE_QUOTA).
+	ApplyRules(ctx context.Context, org string, b Batch) (etag string, err error)
+	// ExportRules returns all rules, ordered by full id, and their etag.
+	ExportRules(ctx context.Context, org string) (rules []Rule, etag string, err error)
+	// RuleHistory returns the versions of a rule, newest first, that are older than
+	// the one with that number, or all of them for 0.
+	RuleHistory(ctx context.Context, org, fullID string, before int64, limit int) ([]Version, error)
 	// ListRules returns the rules of one repository, or those with scope org
 	// for "", ordered by full id.
 	ListRules(ctx context.Context, org, repo string) ([]Rule, error)

@@ -63,6 +63,15 @@ func Validate(ctx context.Context, r Rule) error {
 		return err
 	}
 
+	v = append(v, scopeViolations(r)...)
+	if len(v) > 0 {
+		return errs.InvalidFields(v...)
+	}
+	return nil
+}
+
+// scopeViolations returns what is wrong with the scope and repository of a rule.
+func scopeViolations(r Rule) (v violationList) {
 	switch r.Scope {
 	case "", ScopeOrg:
 		if r.Repo != "" {
@@ -78,10 +87,7 @@ func Validate(ctx context.Context, r Rule) error {
 		v.add("scope", "%q is not a scope; use %q or %q", r.Scope, ScopeOrg, ScopeRepo)
 	}
 
-	if len(v) > 0 {
-		return errs.InvalidFields(v...)
-	}
-	return nil
+	return v
 }
 
 // checkMode says what is wrong with the mode of a rule.

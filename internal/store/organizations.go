@@ -335,7 +335,8 @@ func (t *tx) removeStep(ctx context.Context, name string) (int, error) {
 	}
 
 	for _, table := range []string{
-		"idempotency_keys", "rules", "rules_files", "policies", "scan_durations", "audit_events", "finding_days",
+		"idempotency_keys", "rules", "rule_history", "rules_files", "policies", "scan_durations", "audit_events",
+		"finding_days",
 	} {
 		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE organization = ?`, name); err != nil {
 			return 0, err

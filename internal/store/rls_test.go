@@ -25,7 +25,8 @@ func ofOrganizations() map[string]string {
 	return map[string]string{
 		"organizations": "name", "reviews": "organization", "findings": "organization", "skips": "organization",
 		"scan_durations": "organization", "idempotency_keys": "organization", "rules": "organization",
-		"rules_files": "organization", "policies": "organization", "api_keys": "organization", "audit_events": "organization",
+		"rule_history": "organization", "rules_files": "organization", "policies": "organization",
+		"api_keys": "organization", "audit_events": "organization",
 		"finding_days": "organization",
 	}
 }

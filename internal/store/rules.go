@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/prwarden/prwarden/internal/audit"
@@ -97,14 +98,7 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 			return err
 		}
 
-		// Counting takes the organization's row, so that creations at the same time
-		// can't all see the last free place.
-		n, err := t.exec(ctx, `UPDATE organizations SET rules = rules + 1 WHERE name = ? AND rules < ?`, org, quota)
-		if err == nil && n == 0 {
-			return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
-				"The organization has %d custom rules, which is the most. Delete one first.", quota)
-		}
-		if err != nil {
+		if _, err := t.changeRules(ctx, org, 1, quota, ruleChange{rule.ActionCreate, row}); err != nil {
 			return err
 		}
 
@@ -157,6 +151,9 @@ func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag st
 		if err := t.replaceRule(ctx, row); err != nil {
 			return err
 		}
+		if _, err := t.changeRules(ctx, org, 0, math.MaxInt32, ruleChange{rule.ActionUpdate, row}); err != nil {
+			return err
+		}
 		return t.audit(ctx, org, audit.Change{
 			Action: audit.RuleUpdate, Target: row.FullID, Fields: changed(before.rule(), out),
 		})
@@ -201,7 +198,8 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 		if n == 0 {
 			return ruleNotFound(fullID)
 		}
-		if _, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org); err != nil {
+		gone := ruleChange{rule.ActionDelete, ruleRow{FullID: fullID}}
+		if _, err := t.changeRules(ctx, org, -1, math.MaxInt32, gone); err != nil {
 			return err
 		}
 
@@ -221,12 +219,8 @@ func (s *Store) listRules(ctx context.Context, org, column, value string) ([]rul
 		return t.list(ctx, &rows, `SELECT `+ruleColumns+` FROM rules
 			WHERE organization = ? AND `+column+` = ? ORDER BY full_id`, org, value)
 	})
-	out := make([]rule.Rule, len(rows))
-	for i, row := range rows {
-		out[i] = row.rule()
-	}
 
-	return out, err
+	return rulesOf(rows), err
 }
 
 // CountRules implements rule.Store.

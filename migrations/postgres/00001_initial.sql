@@ -20,6 +20,7 @@ CREATE TABLE organizations (
     queued        INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),      -- reviews that wait
     running       INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),     -- reviews in progress
     rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
+    rule_changes  BIGINT  NOT NULL DEFAULT 0,                          -- changes of rules so far: their version
     served_at     BIGINT  NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
     settings      TEXT,                                                -- JSON; NULL while it is removed
@@ -228,6 +229,21 @@ CREATE TABLE rules (
 
 CREATE INDEX rules_repo ON rules (organization, repo, full_id);
 
+-- What became of rules from the API, also of those that are gone. seq is the
+-- organization's rule_changes then; the oldest rows go first.
+CREATE TABLE rule_history (
+    organization TEXT    COLLATE "C" NOT NULL,
+    seq          BIGINT  NOT NULL,
+    full_id      TEXT    COLLATE "C" NOT NULL,
+    at           BIGINT  NOT NULL,
+    actor        TEXT    NOT NULL,
+    action       TEXT    NOT NULL CHECK (action IN ('create', 'update', 'delete')),
+    rule         TEXT    NOT NULL, -- JSON as its author writes it; '' when it is deleted
+    PRIMARY KEY (organization, seq)
+);
+
+CREATE INDEX rule_history_rule ON rule_history (organization, full_id, seq);
+
 -- What the last completed scan of a repository saw in its base's rules file.
 CREATE TABLE rules_files (
     organization TEXT    COLLATE "C" NOT NULL,
@@ -313,6 +329,8 @@ ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules            FORCE ROW LEVEL SECURITY;
+ALTER TABLE rule_history     ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rule_history     FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      FORCE ROW LEVEL SECURITY;
 ALTER TABLE policies         ENABLE ROW LEVEL SECURITY;
@@ -345,6 +363,8 @@ CREATE POLICY own ON finding_days USING
 CREATE POLICY own ON idempotency_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON rule_history USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules_files USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));

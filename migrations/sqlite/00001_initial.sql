@@ -12,6 +12,7 @@ CREATE TABLE organizations (
     queued        INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),      -- reviews that wait
     running       INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),     -- reviews in progress
     rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
+    rule_changes  INTEGER NOT NULL DEFAULT 0,                          -- changes of rules so far: their version
     served_at     INTEGER NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
     settings      TEXT,                                                -- JSON; NULL while it is removed
@@ -208,6 +209,21 @@ CREATE TABLE rules (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX rules_repo ON rules (organization, repo, full_id);
+
+-- What became of rules from the API, also of those that are gone. seq is the
+-- organization's rule_changes then; the oldest rows go first.
+CREATE TABLE rule_history (
+    organization TEXT    NOT NULL,
+    seq          INTEGER NOT NULL,
+    full_id      TEXT    NOT NULL,
+    at           INTEGER NOT NULL,
+    actor        TEXT    NOT NULL,
+    action       TEXT    NOT NULL CHECK (action IN ('create', 'update', 'delete')),
+    rule         TEXT    NOT NULL, -- JSON as its author writes it; '' when it is deleted
+    PRIMARY KEY (organization, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rule_history_rule ON rule_history (organization, full_id, seq);
 
 -- What the last completed scan of a repository saw in its base's rules file.
 CREATE TABLE rules_files (

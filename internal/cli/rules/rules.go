@@ -136,7 +136,7 @@ type cost struct {
 func newKnown(r rule.Rule, ruleset string) known {
 	return known{
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
-		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact,
+		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, rule: r,
 	}

@@ -3,6 +3,8 @@ package blackbox_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -343,6 +345,61 @@ rules:
 		assert.Equal(t, 1, count("default"))
 		assert.Equal(t, 1, count("custom"))
 	})
+}
+
+func TestRulesArePushedAndPulled(t *testing.T) {
+	t.Parallel()
+	s, c, h := setup(t)
+	h.create(t, "acme/api", files{"README.md": "x"}).pull(1, files{"a": "zzz1\nzzz300 yyy"})
+	dir := t.TempDir()
+	write := func(name string, n int, pattern string) string {
+		var b strings.Builder
+		b.WriteString("version: 1\nrules:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "- {id: r%d, type: regex, pattern: '%s%d\\b', message: No., severity: low, "+
+				"cases: {match: ['%s%d']}}\n", i, pattern, i, pattern, i)
+		}
+		b.WriteString("- {id: own, type: regex, pattern: yyy, message: No., severity: low, scope: repo, repo: acme/api}\n")
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+		return path
+	}
+	run := func(status int, args ...string) (stdout string) {
+		t.Helper()
+		stdout, stderr, got := s.prwarden(t, c, append([]string{"rules"}, args...)...)
+		require.Equal(t, status, got, "%s%s", stdout, stderr)
+		return stdout
+	}
+
+	first := write("first.yml", 400, "zzz")
+	assert.Contains(t, run(0, "push", first, "--dry-run"), "401 to create, 0 to change, 0 to delete, 0 unchanged.")
+	assert.InDelta(t, 0, c.ruleset(t, "custom")["rule_count"], 0)
+	run(0, "push", first)
+	assert.InDelta(t, 400, c.ruleset(t, "custom")["rule_count"], 0)
+	assert.Len(t, c.scan(t, "acme/api", 1)["findings"], 3)
+	assert.Equal(t, "Nothing to change, 401 unchanged.\n", run(0, "push", first))
+
+	pulled := filepath.Join(dir, "pulled.yml")
+	run(0, "pull", "--file", pulled)
+	assert.Equal(t, "Nothing to change, 401 unchanged.\n", run(0, "push", pulled, "--prune"))
+	second := write("second.yml", 200, "zzx")
+	assert.Contains(t, run(0, "push", second), "~ custom/r7 (cases.match, pattern)\n")
+	run(0, "push", second, "--prune")
+	assert.InDelta(t, 200, c.ruleset(t, "custom")["rule_count"], 0)
+	assert.Equal(t, "Nothing to change, 201 unchanged.\n", run(0, "push", second, "--prune"))
+	history := run(0, "history", "r300")
+	assert.Regexp(t, `(?m)\A\S+ \S+  delete  key:key_\w+\n\S+ \S+  create  key:key_\w+\n\z`, history)
+
+	broken := filepath.Join(dir, "broken.yml")
+	require.NoError(t, os.WriteFile(broken, []byte("version: 1\nrules: [{id: x}]\n"), 0o600))
+	run(1, "push", broken)
+	a := c.do(t, "POST", "/v1/rules:batch", map[string]any{"rules": []any{map[string]any{"id": "x"}}})
+	assert.Equal(t, 400, a.status, a.body)
+	assert.Contains(t, a.fields(t), "rules[0].pattern")
+	a = c.do(t, "POST", "/v1/rules:batch", map[string]any{"rules": []any{}, "prune": true, "etag": "1"})
+	assert.Equal(t, "ETAG_MISMATCH", a.reason(t))
+	assert.Equal(t, 200, c.do(t, "POST", "/v1/rules:batch", nil).status, "an empty document changes nothing")
+	assert.Equal(t, 404, c.do(t, "GET", "/v1/rules/never:history", nil).status)
 }
 
 func TestARuleIsChanged(t *testing.T) {

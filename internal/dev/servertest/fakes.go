@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -120,6 +121,23 @@ func (f *Rules) UpdateRule(
 		return r, err
 	}
 	return change(r)
+}
+
+// PushRules implements api.RuleService.
+func (f *Rules) PushRules(_ context.Context, _ string, p rule.Push, _ rule.Turn) (rule.Plan, error) {
+	f.asked(fmt.Sprint(len(p.Rules)))
+	return rule.Plan{Etag: "7", Unchanged: len(p.Rules)}, nil
+}
+
+// ExportRules implements api.RuleService.
+func (f *Rules) ExportRules(context.Context, string) ([]rule.Rule, string, error) {
+	return nil, "7", nil
+}
+
+// RuleHistory implements api.RuleService.
+func (f *Rules) RuleHistory(_ context.Context, _, id string, _ int64, _ int) ([]rule.Version, error) {
+	f.asked(id)
+	return nil, nil
 }
 
 // CreateRule implements api.RuleService.

@@ -125,6 +125,8 @@ func tests() map[string]func(*testing.T, Harness) {
 
 		"Rules/a rule is stored as it was sent":                storedRule,
 		"Rules/a rule is changed as long as nobody else did":   changedRule,
+		"Rules/many are pushed at once, or none":               pushedRules,
+		"Rules/changes stay in the history":                    ruleHistory,
 		"Rules/an id is taken once":                            takenRuleID,
 		"Rules/there is a quota, and a deletion frees a place": ruleQuota,
 		"Rules/rules are listed by scope":                      listedRules,

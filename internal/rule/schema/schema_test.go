@@ -126,7 +126,7 @@ func TestIsThatOfTheParser(t *testing.T) {
 		properties + ".cases.properties":  "rules:\n- cases: {qqqqqq: 1}",
 		"definitions.override.properties": "override: {a/b: {qqqqqq: 1}}",
 	} {
-		_, err := rule.ParseFile(t.Context(), []byte("version: 1\n"+file))
+		_, err := rule.ParsePushFile(t.Context(), []byte("version: 1\n"+file))
 		keys := slices.Sorted(maps.Keys(at(path).(map[string]any)))
 		assert.ErrorContains(t, err, "known keys: "+strings.Join(keys, ", "), path)
 	}

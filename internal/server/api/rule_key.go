@@ -22,6 +22,9 @@ type RuleService interface {
 	CreateRule(ctx context.Context, org string, r rule.Rule) (rule.Rule, error)
 	UpdateRule(ctx context.Context, org, id, etag string, change func(rule.Rule) (rule.Rule, error)) (rule.Rule, error)
 	DeleteRule(ctx context.Context, org, id string) error
+	PushRules(ctx context.Context, org string, p rule.Push, turn rule.Turn) (rule.Plan, error)
+	ExportRules(ctx context.Context, org string) (rules []rule.Rule, etag string, err error)
+	RuleHistory(ctx context.Context, org, id string, before int64, limit int) ([]rule.Version, error)
 	TestRule(ctx context.Context, r rule.Rule, text string) (hits []match.Hit, truncated bool, err error)
 }
 

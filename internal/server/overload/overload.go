@@ -46,6 +46,7 @@ const (
 	LimitHealthWatches Limit = "health_watches" // watches of the health over gRPC
 	LimitAnswers       Limit = "answers"        // bytes of large answers
 	LimitWatches       Limit = "watches"        // open watches of reviews
+	LimitBatches       Limit = "batches"        // documents of rules, each of up to 16 MiB
 )
 
 // Limits are the bounds of a server, over both protocols together.
@@ -63,6 +64,7 @@ func DefaultLimits() Limits {
 		LimitHealthWatches: {Total: 512, PerOwner: 32},
 		LimitAnswers:       {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
 		LimitWatches:       {Total: 2_000, PerOwner: 500},
+		LimitBatches:       {Total: 2, PerOwner: 1, Wait: time.Second},
 	}
 }
 

@@ -62,8 +62,8 @@ func (g *Gateway) readInput(e *exchange, r *http.Request) error {
 	return checkJSON(body, e.route.body.New().Interface())
 }
 
-// readBody reads a body of at most rpc.MaxBody bytes, whatever Content-Length
-// says. While the client takes its time, the request is not one that is worked
+// readBody reads a body of at most as many bytes as its call takes, whatever
+// Content-Length says. While the client takes its time, the request is not one that is worked
 // on.
 func readBody(e *exchange, r *http.Request) ([]byte, error) {
 	size := r.ContentLength
@@ -74,14 +74,23 @@ func readBody(e *exchange, r *http.Request) ([]byte, error) {
 		return nil, errs.Invalid(bodyField, "this call takes no body")
 	}
 
+	most, who := int64(rpc.MaxBody), "server"
+	if e.route.method == prwardenv1.RuleService_BatchRules_FullMethodName {
+		most, who = rpc.MaxDocument, "call"
+	}
 	tooLarge := errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge,
-		"The request body is larger than 1 MiB (%d bytes), which is the most that this server takes.", rpc.MaxBody)
-	if size > rpc.MaxBody {
+		"The request body is larger than %d MiB (%d bytes), which is the most that this %s takes.", most>>20, most, who)
+	if size > most {
 		return nil, tooLarge
 	}
 
 	e.request.Release(overload.LimitWork)
-	body, err := io.ReadAll(http.MaxBytesReader(e.ResponseWriter, r.Body, rpc.MaxBody))
+	if most > rpc.MaxBody { // the limit of open requests is for others
+		if err := e.request.Hold(r.Context(), overload.LimitBatches, 1); err != nil {
+			return nil, err
+		}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(e.ResponseWriter, r.Body, most))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -288,7 +297,10 @@ func readRoutes() ([]*route, error) {
 		}
 	}
 
-	slices.SortFunc(out, func(a, b *route) int { return strings.Compare(a.verb, b.verb) })
+	// The longer of two patterns says more, as /v1/rules/{id=**}:history does.
+	slices.SortFunc(out, func(a, b *route) int {
+		return cmp.Or(strings.Compare(a.verb, b.verb), cmp.Compare(len(b.pattern), len(a.pattern)))
+	})
 	return out, nil
 }
 

@@ -61,8 +61,9 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
-		"UpdateRule": auth.RulesWrite,
-		"CreateKey":  auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
+		"UpdateRule": auth.RulesWrite, "BatchRules": auth.RulesWrite, "ExportRules": auth.RulesRead,
+		"ListRuleHistory": auth.RulesRead,
+		"CreateKey":       auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
 		"TryRules":   auth.RulesRead,
 		"ListEvents": auth.AuditRead,
 	}, scopes)

@@ -26,8 +26,12 @@ import (
 
 // Limits of the servers.
 const (
-	// MaxBody is the most bytes that a request body may have over REST.
+	// MaxBody is the most bytes that a request body may have over REST, but for
+	// documents of rules.
 	MaxBody = 1 << 20
+	// MaxDocument is the most bytes of a document of rules: its body over REST, and
+	// all of its messages over gRPC.
+	MaxDocument = 16 << 20
 
 	// maxMessage lets every body that REST takes through as a message, with
 	// room for what the framing of many short strings adds.
@@ -232,14 +236,16 @@ func handOver(to, from any) error {
 // NewStream implements grpc.ClientConnInterface for methods that take one
 // message and answer many. Whoever leaves a stream before its end must end ctx.
 func (c *channel) NewStream(
-	ctx context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption,
+	ctx context.Context, desc *grpc.StreamDesc, name string, _ ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	m := c.methods[name]
 	if m.stream == nil {
 		return nil, status.Errorf(codes.Unimplemented, "no method %s", name)
 	}
 
-	info := &grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}
+	info := &grpc.StreamServerInfo{
+		FullMethod: name, IsClientStream: desc.ClientStreams, IsServerStream: desc.ServerStreams,
+	}
 	handle := chainedStream(c.stream, info, m.stream)
 	return &clientEnd{
 		serve:    func(s grpc.ServerStream) error { return handle(m.service, s) },
@@ -257,20 +263,30 @@ type clientEnd struct {
 	messages chan any // closed when the call has ended, with err
 	err      error
 	first    any // the message that Header waited for
+	begun    bool
 }
 
 // SendMsg implements grpc.ClientStream. The one message starts the call.
 func (c *clientEnd) SendMsg(request any) error {
+	c.begun = true
 	go func() {
 		defer close(c.messages)
-		c.err = c.serve(serverEnd{ctx: c.ctx, request: request, messages: c.messages})
+		c.err = c.serve(&serverEnd{ctx: c.ctx, request: request, messages: c.messages})
 	}()
-
 	return nil
 }
 
-// CloseSend implements grpc.ClientStream.
-func (c *clientEnd) CloseSend() error { return nil }
+// CloseSend implements grpc.ClientStream. A request without a body is a call
+// without a message.
+func (c *clientEnd) CloseSend() error {
+	if !c.begun {
+		return c.SendMsg(nil)
+	}
+	return nil
+}
+
+// Trailer implements grpc.ClientStream.
+func (c *clientEnd) Trailer() metadata.MD { return nil }
 
 // Header implements grpc.ClientStream. It waits for the first message and fails
 // with the call, so that a stream that fails at once is answered over REST like
@@ -307,19 +323,25 @@ func (c *clientEnd) RecvMsg(m any) error {
 type serverEnd struct {
 	grpc.ServerStream
 	ctx      context.Context
-	request  any
+	request  any // nil when there is none, or no more
 	messages chan<- any
 }
 
 // Context implements grpc.ServerStream.
-func (s serverEnd) Context() context.Context { return s.ctx }
+func (s *serverEnd) Context() context.Context { return s.ctx }
 
 // RecvMsg implements grpc.ServerStream.
-func (s serverEnd) RecvMsg(m any) error { return handOver(m, s.request) }
+func (s *serverEnd) RecvMsg(m any) error {
+	request := s.request
+	if s.request = nil; request == nil {
+		return io.EOF
+	}
+	return handOver(m, request)
+}
 
 // SendMsg implements grpc.ServerStream. It returns when the caller has taken
 // the message.
-func (s serverEnd) SendMsg(m any) error {
+func (s *serverEnd) SendMsg(m any) error {
 	select {
 	case s.messages <- m:
 		return nil

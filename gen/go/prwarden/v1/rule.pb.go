@@ -129,6 +129,63 @@ func (Rule_Type) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{1, 0}
 }
 
+// Action says what is done.
+type RuleChange_Action int32
+
+const (
+	// Not given. Never sent by the server.
+	RuleChange_unspecified RuleChange_Action = 0
+	// The rule is new.
+	RuleChange_create RuleChange_Action = 1
+	// The rule is another one than before.
+	RuleChange_update RuleChange_Action = 2
+	// The rule is gone.
+	RuleChange_delete RuleChange_Action = 3
+)
+
+// Enum value maps for RuleChange_Action.
+var (
+	RuleChange_Action_name = map[int32]string{
+		0: "unspecified",
+		1: "create",
+		2: "update",
+		3: "delete",
+	}
+	RuleChange_Action_value = map[string]int32{
+		"unspecified": 0,
+		"create":      1,
+		"update":      2,
+		"delete":      3,
+	}
+)
+
+func (x RuleChange_Action) Enum() *RuleChange_Action {
+	p := new(RuleChange_Action)
+	*p = x
+	return p
+}
+
+func (x RuleChange_Action) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RuleChange_Action) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_rule_proto_enumTypes[2].Descriptor()
+}
+
+func (RuleChange_Action) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_rule_proto_enumTypes[2]
+}
+
+func (x RuleChange_Action) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RuleChange_Action.Descriptor instead.
+func (RuleChange_Action) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
+}
+
 // Ruleset is a named group of rules.
 type Ruleset struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -983,6 +1040,465 @@ func (x *UpdateRuleResponse) GetRule() *Rule {
 	return nil
 }
 
+// Request of BatchRules.
+type BatchRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Version of the document's format: 1, or not given.
+	Version int32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The rules as they shall be, each id once: at most 5,000.
+	Rules []*Rule `protobuf:"bytes,2,rep,name=rules,proto3" json:"rules,omitempty"`
+	// Delete rules that are not in the document.
+	Prune bool `protobuf:"varint,3,opt,name=prune,proto3" json:"prune,omitempty"`
+	// Only check the document and say what would be changed.
+	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// What the rules must be before; any when not given. It is that of ExportRules
+	// or of an earlier BatchRules.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchRulesRequest) Reset() {
+	*x = BatchRulesRequest{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchRulesRequest) ProtoMessage() {}
+
+func (x *BatchRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchRulesRequest.ProtoReflect.Descriptor instead.
+func (*BatchRulesRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BatchRulesRequest) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *BatchRulesRequest) GetRules() []*Rule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *BatchRulesRequest) GetPrune() bool {
+	if x != nil {
+		return x.Prune
+	}
+	return false
+}
+
+func (x *BatchRulesRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *BatchRulesRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+// RuleChange is what becomes of a rule, or became of it.
+type RuleChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Full identifier of the rule, with its category.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// What is done.
+	Action *RuleChange_Action `protobuf:"varint,2,opt,name=action,proto3,enum=prwarden.v1.RuleChange_Action,oneof" json:"action,omitempty"`
+	// Names of the fields that differ, such as `paths.include`. Only with `update`.
+	Fields        []string `protobuf:"bytes,3,rep,name=fields,proto3" json:"fields,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleChange) Reset() {
+	*x = RuleChange{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleChange) ProtoMessage() {}
+
+func (x *RuleChange) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleChange.ProtoReflect.Descriptor instead.
+func (*RuleChange) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RuleChange) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RuleChange) GetAction() RuleChange_Action {
+	if x != nil && x.Action != nil {
+		return *x.Action
+	}
+	return RuleChange_unspecified
+}
+
+func (x *RuleChange) GetFields() []string {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+// Response of BatchRules.
+type BatchRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is changed, ordered by id.
+	Changes []*RuleChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	// Number of rules that are created.
+	Created int32 `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
+	// Number of rules that are changed.
+	Updated int32 `protobuf:"varint,3,opt,name=updated,proto3" json:"updated,omitempty"`
+	// Number of rules that are deleted.
+	Deleted int32 `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// Number of rules of the document that are there already.
+	Unchanged int32 `protobuf:"varint,5,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	// Stands for all rules of the organization as they are after the call. That of
+	// a call with `dry_run` is for the call that does it.
+	Etag          string `protobuf:"bytes,6,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchRulesResponse) Reset() {
+	*x = BatchRulesResponse{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchRulesResponse) ProtoMessage() {}
+
+func (x *BatchRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchRulesResponse.ProtoReflect.Descriptor instead.
+func (*BatchRulesResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *BatchRulesResponse) GetChanges() []*RuleChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *BatchRulesResponse) GetCreated() int32 {
+	if x != nil {
+		return x.Created
+	}
+	return 0
+}
+
+func (x *BatchRulesResponse) GetUpdated() int32 {
+	if x != nil {
+		return x.Updated
+	}
+	return 0
+}
+
+func (x *BatchRulesResponse) GetDeleted() int32 {
+	if x != nil {
+		return x.Deleted
+	}
+	return 0
+}
+
+func (x *BatchRulesResponse) GetUnchanged() int32 {
+	if x != nil {
+		return x.Unchanged
+	}
+	return 0
+}
+
+func (x *BatchRulesResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+// Request of ExportRules.
+type ExportRulesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRulesRequest) Reset() {
+	*x = ExportRulesRequest{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRulesRequest) ProtoMessage() {}
+
+func (x *ExportRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRulesRequest.ProtoReflect.Descriptor instead.
+func (*ExportRulesRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
+}
+
+// Response of ExportRules.
+type ExportRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Version of the document's format: 1.
+	Version int32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The rules, ordered by id.
+	Rules []*Rule `protobuf:"bytes,2,rep,name=rules,proto3" json:"rules,omitempty"`
+	// Stands for all rules of the organization: another one after every change.
+	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRulesResponse) Reset() {
+	*x = ExportRulesResponse{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRulesResponse) ProtoMessage() {}
+
+func (x *ExportRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRulesResponse.ProtoReflect.Descriptor instead.
+func (*ExportRulesResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExportRulesResponse) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ExportRulesResponse) GetRules() []*Rule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ExportRulesResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+// Request of ListRuleHistory.
+type ListRuleHistoryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the rule, with its slash plain or as %2F.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The most entries to answer: 1 to 100, 50 when not given.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the page before.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleHistoryRequest) Reset() {
+	*x = ListRuleHistoryRequest{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleHistoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleHistoryRequest) ProtoMessage() {}
+
+func (x *ListRuleHistoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleHistoryRequest.ProtoReflect.Descriptor instead.
+func (*ListRuleHistoryRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListRuleHistoryRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ListRuleHistoryRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRuleHistoryRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response of ListRuleHistory.
+type ListRuleHistoryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changes, newest first.
+	Entries []*ListRuleHistoryResponse_Entry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// For the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleHistoryResponse) Reset() {
+	*x = ListRuleHistoryResponse{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleHistoryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleHistoryResponse) ProtoMessage() {}
+
+func (x *ListRuleHistoryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleHistoryResponse.ProtoReflect.Descriptor instead.
+func (*ListRuleHistoryResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListRuleHistoryResponse) GetEntries() []*ListRuleHistoryResponse_Entry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ListRuleHistoryResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of TestRule.
 type TestRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1000,7 +1516,7 @@ type TestRuleRequest struct {
 
 func (x *TestRuleRequest) Reset() {
 	*x = TestRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1528,7 @@ func (x *TestRuleRequest) String() string {
 func (*TestRuleRequest) ProtoMessage() {}
 
 func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1541,7 @@ func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TestRuleRequest) GetType() Rule_Type {
@@ -1072,7 +1588,7 @@ type TestRuleResponse struct {
 
 func (x *TestRuleResponse) Reset() {
 	*x = TestRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1084,7 +1600,7 @@ func (x *TestRuleResponse) String() string {
 func (*TestRuleResponse) ProtoMessage() {}
 
 func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1097,7 +1613,7 @@ func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TestRuleResponse) GetHits() []*TestRuleResponse_Hit {
@@ -1139,7 +1655,7 @@ type TryRulesRequest struct {
 
 func (x *TryRulesRequest) Reset() {
 	*x = TryRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1667,7 @@ func (x *TryRulesRequest) String() string {
 func (*TryRulesRequest) ProtoMessage() {}
 
 func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1680,7 @@ func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TryRulesRequest) GetRules() []*Rule {
@@ -1203,7 +1719,7 @@ type TryRulesResponse struct {
 
 func (x *TryRulesResponse) Reset() {
 	*x = TryRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1731,7 @@ func (x *TryRulesResponse) String() string {
 func (*TryRulesResponse) ProtoMessage() {}
 
 func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1744,7 @@ func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *TryRulesResponse) GetRules() []*TryRulesResponse_RuleHits {
@@ -1263,7 +1779,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1791,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1804,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -1307,7 +1823,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1835,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1848,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{25}
 }
 
 // Paths selects the files that the rule looks at, by doublestar globs
@@ -1350,7 +1866,7 @@ type Rule_Paths struct {
 
 func (x *Rule_Paths) Reset() {
 	*x = Rule_Paths{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1878,7 @@ func (x *Rule_Paths) String() string {
 func (*Rule_Paths) ProtoMessage() {}
 
 func (x *Rule_Paths) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1922,7 @@ type Rule_Cases struct {
 
 func (x *Rule_Cases) Reset() {
 	*x = Rule_Cases{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1934,7 @@ func (x *Rule_Cases) String() string {
 func (*Rule_Cases) ProtoMessage() {}
 
 func (x *Rule_Cases) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,6 +1964,79 @@ func (x *Rule_Cases) GetNoMatch() []string {
 	return nil
 }
 
+// Entry is one change of the rule.
+type ListRuleHistoryResponse_Entry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// Who, such as `key:key_01k9w3t5zq8h4m2x`.
+	By string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	// What was done.
+	Action *RuleChange_Action `protobuf:"varint,3,opt,name=action,proto3,enum=prwarden.v1.RuleChange_Action,oneof" json:"action,omitempty"`
+	// The rule as it was from then on; absent after its deletion.
+	Rule          *Rule `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleHistoryResponse_Entry) Reset() {
+	*x = ListRuleHistoryResponse_Entry{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleHistoryResponse_Entry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
+
+func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleHistoryResponse_Entry.ProtoReflect.Descriptor instead.
+func (*ListRuleHistoryResponse_Entry) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19, 0}
+}
+
+func (x *ListRuleHistoryResponse_Entry) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *ListRuleHistoryResponse_Entry) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *ListRuleHistoryResponse_Entry) GetAction() RuleChange_Action {
+	if x != nil && x.Action != nil {
+		return *x.Action
+	}
+	return RuleChange_unspecified
+}
+
+func (x *ListRuleHistoryResponse_Entry) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
 // Hit is one place where the pattern matched.
 type TestRuleResponse_Hit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1465,7 +2054,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1477,7 +2066,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1490,7 +2079,7 @@ func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse_Hit.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse_Hit) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21, 0}
 }
 
 func (x *TestRuleResponse_Hit) GetLine() int32 {
@@ -1538,7 +2127,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +2139,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +2152,7 @@ func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_RuleHits.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_RuleHits) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 0}
 }
 
 func (x *TryRulesResponse_RuleHits) GetRuleId() string {
@@ -1618,7 +2207,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +2219,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +2232,7 @@ func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_PullRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_PullRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16, 1}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 1}
 }
 
 func (x *TryRulesResponse_PullRequest) GetReviewId() string {
@@ -1787,7 +2376,53 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\";\n" +
 	"\x12UpdateRuleResponse\x12%\n" +
-	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xb2\x02\n" +
+	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xf8\x02\n" +
+	"\x11BatchRulesRequest\x12#\n" +
+	"\aversion\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x01(\x00R\aversion\x122\n" +
+	"\x05rules\x18\x02 \x03(\v2\x11.prwarden.v1.RuleB\t\xbaH\x06\x92\x01\x03\x10\x88'R\x05rules\x12\x14\n" +
+	"\x05prune\x18\x03 \x01(\bR\x05prune\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x19\n" +
+	"\x04etag\x18\x05 \x01(\tB\x05\x92A\x02x@R\x04etag:\xbf\x01\x92A\xbb\x012\xb8\x01{\"version\": 1, \"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\"}], \"prune\": false, \"dry_run\": true}\"\xc3\x01\n" +
+	"\n" +
+	"RuleChange\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12C\n" +
+	"\x06action\x18\x02 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12\x16\n" +
+	"\x06fields\x18\x03 \x03(\tR\x06fields\"=\n" +
+	"\x06Action\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\n" +
+	"\n" +
+	"\x06create\x10\x01\x12\n" +
+	"\n" +
+	"\x06update\x10\x02\x12\n" +
+	"\n" +
+	"\x06delete\x10\x03B\t\n" +
+	"\a_action\"\xf7\x02\n" +
+	"\x12BatchRulesResponse\x12:\n" +
+	"\achanges\x18\x01 \x03(\v2\x17.prwarden.v1.RuleChangeB\a\x92A\x04\xa0\x01\x90NR\achanges\x12\x18\n" +
+	"\acreated\x18\x02 \x01(\x05R\acreated\x12\x18\n" +
+	"\aupdated\x18\x03 \x01(\x05R\aupdated\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\x05R\adeleted\x12\x1c\n" +
+	"\tunchanged\x18\x05 \x01(\x05R\tunchanged\x12\x12\n" +
+	"\x04etag\x18\x06 \x01(\tR\x04etag:\xa4\x01\x92A\xa0\x012\x9d\x01{\"changes\": [{\"id\": \"custom/no-print\", \"action\": \"update\", \"fields\": [\"severity\"]}], \"created\": 0, \"updated\": 1, \"deleted\": 0, \"unchanged\": 41, \"etag\": \"17\"}\"\x14\n" +
+	"\x12ExportRulesRequest\"\xa5\x01\n" +
+	"\x13ExportRulesResponse\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x05R\aversion\x120\n" +
+	"\x05rules\x18\x02 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\x88'R\x05rules\x12\x12\n" +
+	"\x04etag\x18\x03 \x01(\tR\x04etag:.\x92A+2){\"version\": 1, \"rules\": [], \"etag\": \"17\"}\"\xce\x01\n" +
+	"\x16ListRuleHistoryRequest\x12_\n" +
+	"\x02id\x18\x01 \x01(\tBO\x92AIJ\x11\"custom/no-print\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x12-\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x10\x92A\x04:\x0250\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12$\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\x05\x92A\x02x\x14R\tpageToken\"\xd5\x03\n" +
+	"\x17ListRuleHistoryResponse\x12L\n" +
+	"\aentries\x18\x01 \x03(\v2*.prwarden.v1.ListRuleHistoryResponse.EntryB\x06\x92A\x03\xa0\x01dR\aentries\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x1a\xc2\x01\n" +
+	"\x05Entry\x122\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x02at\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
+	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
+	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xb2\x02\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
 	"\apattern\x18\x02 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12\x1c\n" +
@@ -1830,7 +2465,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05error\x18\a \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error:\xb3\x02\x92A\xaf\x022\xac\x02{\"rules\": [{\"rule_id\": \"custom/no-print\", \"hits\": 0, \"pull_requests\": 0, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}], \"pull_requests\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"repo\": \"acme/shop\", \"pr_number\": 42, \"hits\": 0, \"findings\": [], \"truncated\": false}], \"untried\": 0}\"u\n" +
 	"\x11DeleteRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"\x14\n" +
-	"\x12DeleteRuleResponse2\x9b\t\n" +
+	"\x12DeleteRuleResponse2\x84\f\n" +
 	"\vRuleService\x12f\n" +
 	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
@@ -1845,7 +2480,12 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vrule.create\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12\x85\x01\n" +
 	"\n" +
 	"UpdateRule\x12\x1e.prwarden.v1.UpdateRuleRequest\x1a\x1f.prwarden.v1.UpdateRuleResponse\"6\xb2\xfb\x18\r\n" +
-	"\vrule.update\x82\xd3\xe4\x93\x02\x1f:\x04ruleb\x04rule2\x11/v1/rules/{id=**}\x12\x7f\n" +
+	"\vrule.update\x82\xd3\xe4\x93\x02\x1f:\x04ruleb\x04rule2\x11/v1/rules/{id=**}\x12z\n" +
+	"\n" +
+	"BatchRules\x12\x1e.prwarden.v1.BatchRulesRequest\x1a\x1f.prwarden.v1.BatchRulesResponse\")\xb2\xfb\x18\v\n" +
+	"\trule.push\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v1/rules:batch(\x01\x12j\n" +
+	"\vExportRules\x12\x1f.prwarden.v1.ExportRulesRequest\x1a .prwarden.v1.ExportRulesResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/rules:export\x12\x7f\n" +
+	"\x0fListRuleHistory\x12#.prwarden.v1.ListRuleHistoryRequest\x1a$.prwarden.v1.ListRuleHistoryResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/rules/{id=**}:history\x12\x7f\n" +
 	"\bTestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"6\xb2\xfb\x18\x19\n" +
 	"\x04NONE\x12\x11it stores nothing\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v1/rules:test\x12~\n" +
 	"\bTryRules\x12\x1c.prwarden.v1.TryRulesRequest\x1a\x1d.prwarden.v1.TryRulesResponse\"5\xb2\xfb\x18\x19\n" +
@@ -1869,89 +2509,112 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_rule_proto_rawDescData
 }
 
-var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_prwarden_v1_rule_proto_goTypes = []any{
-	(Ruleset_Scope)(0),                   // 0: prwarden.v1.Ruleset.Scope
-	(Rule_Type)(0),                       // 1: prwarden.v1.Rule.Type
-	(*Ruleset)(nil),                      // 2: prwarden.v1.Ruleset
-	(*Rule)(nil),                         // 3: prwarden.v1.Rule
-	(*MatchingCost)(nil),                 // 4: prwarden.v1.MatchingCost
-	(*ListRulesetsRequest)(nil),          // 5: prwarden.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),         // 6: prwarden.v1.ListRulesetsResponse
-	(*ListRulesRequest)(nil),             // 7: prwarden.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),            // 8: prwarden.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),               // 9: prwarden.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),              // 10: prwarden.v1.GetRuleResponse
-	(*CreateRuleRequest)(nil),            // 11: prwarden.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),           // 12: prwarden.v1.CreateRuleResponse
-	(*UpdateRuleRequest)(nil),            // 13: prwarden.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil),           // 14: prwarden.v1.UpdateRuleResponse
-	(*TestRuleRequest)(nil),              // 15: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),             // 16: prwarden.v1.TestRuleResponse
-	(*TryRulesRequest)(nil),              // 17: prwarden.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),             // 18: prwarden.v1.TryRulesResponse
-	(*DeleteRuleRequest)(nil),            // 19: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),           // 20: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),                   // 21: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),                   // 22: prwarden.v1.Rule.Cases
-	(*TestRuleResponse_Hit)(nil),         // 23: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),    // 24: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil), // 25: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                  // 26: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),        // 27: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),        // 28: google.protobuf.FieldMask
-	(*Finding)(nil),                      // 29: prwarden.v1.Finding
-	(*ReviewError)(nil),                  // 30: prwarden.v1.ReviewError
+	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
+	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
+	(RuleChange_Action)(0),                // 2: prwarden.v1.RuleChange.Action
+	(*Ruleset)(nil),                       // 3: prwarden.v1.Ruleset
+	(*Rule)(nil),                          // 4: prwarden.v1.Rule
+	(*MatchingCost)(nil),                  // 5: prwarden.v1.MatchingCost
+	(*ListRulesetsRequest)(nil),           // 6: prwarden.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),          // 7: prwarden.v1.ListRulesetsResponse
+	(*ListRulesRequest)(nil),              // 8: prwarden.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),             // 9: prwarden.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),                // 10: prwarden.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),               // 11: prwarden.v1.GetRuleResponse
+	(*CreateRuleRequest)(nil),             // 12: prwarden.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),            // 13: prwarden.v1.CreateRuleResponse
+	(*UpdateRuleRequest)(nil),             // 14: prwarden.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),            // 15: prwarden.v1.UpdateRuleResponse
+	(*BatchRulesRequest)(nil),             // 16: prwarden.v1.BatchRulesRequest
+	(*RuleChange)(nil),                    // 17: prwarden.v1.RuleChange
+	(*BatchRulesResponse)(nil),            // 18: prwarden.v1.BatchRulesResponse
+	(*ExportRulesRequest)(nil),            // 19: prwarden.v1.ExportRulesRequest
+	(*ExportRulesResponse)(nil),           // 20: prwarden.v1.ExportRulesResponse
+	(*ListRuleHistoryRequest)(nil),        // 21: prwarden.v1.ListRuleHistoryRequest
+	(*ListRuleHistoryResponse)(nil),       // 22: prwarden.v1.ListRuleHistoryResponse
+	(*TestRuleRequest)(nil),               // 23: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),              // 24: prwarden.v1.TestRuleResponse
+	(*TryRulesRequest)(nil),               // 25: prwarden.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),              // 26: prwarden.v1.TryRulesResponse
+	(*DeleteRuleRequest)(nil),             // 27: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),            // 28: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),                    // 29: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),                    // 30: prwarden.v1.Rule.Cases
+	(*ListRuleHistoryResponse_Entry)(nil), // 31: prwarden.v1.ListRuleHistoryResponse.Entry
+	(*TestRuleResponse_Hit)(nil),          // 32: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 33: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 34: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 35: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 36: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),         // 37: google.protobuf.FieldMask
+	(*Finding)(nil),                       // 38: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 39: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	26, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	35, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	21, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	22, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	27, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
-	4,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	27, // 8: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	2,  // 9: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	3,  // 10: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	3,  // 11: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	3,  // 12: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	3,  // 13: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	3,  // 14: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	28, // 15: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 16: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	1,  // 17: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	23, // 18: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	4,  // 19: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	3,  // 20: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	24, // 21: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	25, // 22: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	4,  // 23: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	29, // 24: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	30, // 25: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	5,  // 26: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	7,  // 27: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	9,  // 28: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	11, // 29: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	13, // 30: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	15, // 31: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	17, // 32: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	19, // 33: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	6,  // 34: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	8,  // 35: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	10, // 36: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	12, // 37: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	14, // 38: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	16, // 39: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	18, // 40: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	20, // 41: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	34, // [34:42] is the sub-list for method output_type
-	26, // [26:34] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	29, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	30, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	36, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	5,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
+	36, // 8: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	3,  // 9: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	4,  // 10: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	4,  // 11: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	4,  // 12: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	4,  // 13: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	4,  // 14: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	37, // 15: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	4,  // 16: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	4,  // 17: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	2,  // 18: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	17, // 19: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	4,  // 20: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	31, // 21: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 22: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 23: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	5,  // 24: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	4,  // 25: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	33, // 26: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	34, // 27: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	36, // 28: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	2,  // 29: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	4,  // 30: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	5,  // 31: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	38, // 32: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	39, // 33: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	6,  // 34: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	8,  // 35: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	10, // 36: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	12, // 37: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	14, // 38: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	16, // 39: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	19, // 40: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	21, // 41: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	23, // 42: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	25, // 43: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	27, // 44: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	7,  // 45: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	9,  // 46: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	11, // 47: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	13, // 48: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	15, // 49: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	18, // 50: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	20, // 51: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	22, // 52: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	24, // 53: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	26, // 54: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	28, // 55: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	45, // [45:56] is the sub-list for method output_type
+	34, // [34:45] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -1965,15 +2628,17 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[13].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[15].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[14].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[20].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[22].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   24,
+			NumEnums:      3,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

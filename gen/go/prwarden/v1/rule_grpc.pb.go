@@ -19,14 +19,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RuleService_ListRulesets_FullMethodName = "/prwarden.v1.RuleService/ListRulesets"
-	RuleService_ListRules_FullMethodName    = "/prwarden.v1.RuleService/ListRules"
-	RuleService_GetRule_FullMethodName      = "/prwarden.v1.RuleService/GetRule"
-	RuleService_CreateRule_FullMethodName   = "/prwarden.v1.RuleService/CreateRule"
-	RuleService_UpdateRule_FullMethodName   = "/prwarden.v1.RuleService/UpdateRule"
-	RuleService_TestRule_FullMethodName     = "/prwarden.v1.RuleService/TestRule"
-	RuleService_TryRules_FullMethodName     = "/prwarden.v1.RuleService/TryRules"
-	RuleService_DeleteRule_FullMethodName   = "/prwarden.v1.RuleService/DeleteRule"
+	RuleService_ListRulesets_FullMethodName    = "/prwarden.v1.RuleService/ListRulesets"
+	RuleService_ListRules_FullMethodName       = "/prwarden.v1.RuleService/ListRules"
+	RuleService_GetRule_FullMethodName         = "/prwarden.v1.RuleService/GetRule"
+	RuleService_CreateRule_FullMethodName      = "/prwarden.v1.RuleService/CreateRule"
+	RuleService_UpdateRule_FullMethodName      = "/prwarden.v1.RuleService/UpdateRule"
+	RuleService_BatchRules_FullMethodName      = "/prwarden.v1.RuleService/BatchRules"
+	RuleService_ExportRules_FullMethodName     = "/prwarden.v1.RuleService/ExportRules"
+	RuleService_ListRuleHistory_FullMethodName = "/prwarden.v1.RuleService/ListRuleHistory"
+	RuleService_TestRule_FullMethodName        = "/prwarden.v1.RuleService/TestRule"
+	RuleService_TryRules_FullMethodName        = "/prwarden.v1.RuleService/TryRules"
+	RuleService_DeleteRule_FullMethodName      = "/prwarden.v1.RuleService/DeleteRule"
 )
 
 // RuleServiceClient is the client API for RuleService service.
@@ -72,6 +75,34 @@ type RuleServiceClient interface {
 	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
 	// the etag of the request, or meanwhile.
 	UpdateRule(ctx context.Context, in *UpdateRuleRequest, opts ...grpc.CallOption) (*UpdateRuleResponse, error)
+	// BatchRules makes the organization's rules those of a document, in one
+	// transaction: it creates, changes and, when asked to, deletes rules. A rule
+	// that is as it shall be is left alone, so a second push of the same document
+	// changes nothing. Scope: rules:write.
+	//
+	// The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+	// may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+	// more messages of up to 1 MiB: the rules of all of them count, of the other
+	// fields those of the first. An organization has one such call at a time, and
+	// a server two.
+	//
+	// Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+	// `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+	// repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+	// rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+	// since the etag of the request, or meanwhile; UNAVAILABLE while another such
+	// call runs.
+	BatchRules(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[BatchRulesRequest, BatchRulesResponse], error)
+	// ExportRules lists all rules that were created over the API, for the
+	// organization and for repositories, ordered by id, as a document that
+	// BatchRules takes. Scope: rules:read.
+	ExportRules(ctx context.Context, in *ExportRulesRequest, opts ...grpc.CallOption) (*ExportRulesResponse, error)
+	// ListRuleHistory lists the changes of a rule that was created over the API,
+	// newest first, also when it was deleted. Of an organization's rules the last
+	// 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+	// never was, or of which no change is kept.
+	ListRuleHistory(ctx context.Context, in *ListRuleHistoryRequest, opts ...grpc.CallOption) (*ListRuleHistoryResponse, error)
 	// TestRule runs a pattern over a text without storing anything. The text is
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -152,6 +183,39 @@ func (c *ruleServiceClient) UpdateRule(ctx context.Context, in *UpdateRuleReques
 	return out, nil
 }
 
+func (c *ruleServiceClient) BatchRules(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[BatchRulesRequest, BatchRulesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RuleService_ServiceDesc.Streams[0], RuleService_BatchRules_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[BatchRulesRequest, BatchRulesResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RuleService_BatchRulesClient = grpc.ClientStreamingClient[BatchRulesRequest, BatchRulesResponse]
+
+func (c *ruleServiceClient) ExportRules(ctx context.Context, in *ExportRulesRequest, opts ...grpc.CallOption) (*ExportRulesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExportRulesResponse)
+	err := c.cc.Invoke(ctx, RuleService_ExportRules_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ruleServiceClient) ListRuleHistory(ctx context.Context, in *ListRuleHistoryRequest, opts ...grpc.CallOption) (*ListRuleHistoryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRuleHistoryResponse)
+	err := c.cc.Invoke(ctx, RuleService_ListRuleHistory_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) TestRule(ctx context.Context, in *TestRuleRequest, opts ...grpc.CallOption) (*TestRuleResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TestRuleResponse)
@@ -225,6 +289,34 @@ type RuleServiceServer interface {
 	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
 	// the etag of the request, or meanwhile.
 	UpdateRule(context.Context, *UpdateRuleRequest) (*UpdateRuleResponse, error)
+	// BatchRules makes the organization's rules those of a document, in one
+	// transaction: it creates, changes and, when asked to, deletes rules. A rule
+	// that is as it shall be is left alone, so a second push of the same document
+	// changes nothing. Scope: rules:write.
+	//
+	// The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+	// may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+	// more messages of up to 1 MiB: the rules of all of them count, of the other
+	// fields those of the first. An organization has one such call at a time, and
+	// a server two.
+	//
+	// Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+	// `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+	// repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+	// rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+	// since the etag of the request, or meanwhile; UNAVAILABLE while another such
+	// call runs.
+	BatchRules(grpc.ClientStreamingServer[BatchRulesRequest, BatchRulesResponse]) error
+	// ExportRules lists all rules that were created over the API, for the
+	// organization and for repositories, ordered by id, as a document that
+	// BatchRules takes. Scope: rules:read.
+	ExportRules(context.Context, *ExportRulesRequest) (*ExportRulesResponse, error)
+	// ListRuleHistory lists the changes of a rule that was created over the API,
+	// newest first, also when it was deleted. Of an organization's rules the last
+	// 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+	// never was, or of which no change is kept.
+	ListRuleHistory(context.Context, *ListRuleHistoryRequest) (*ListRuleHistoryResponse, error)
 	// TestRule runs a pattern over a text without storing anything. The text is
 	// treated as one file of which every line was added. Scope: rules:read.
 	// Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -269,6 +361,15 @@ func (UnimplementedRuleServiceServer) CreateRule(context.Context, *CreateRuleReq
 }
 func (UnimplementedRuleServiceServer) UpdateRule(context.Context, *UpdateRuleRequest) (*UpdateRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateRule not implemented")
+}
+func (UnimplementedRuleServiceServer) BatchRules(grpc.ClientStreamingServer[BatchRulesRequest, BatchRulesResponse]) error {
+	return status.Error(codes.Unimplemented, "method BatchRules not implemented")
+}
+func (UnimplementedRuleServiceServer) ExportRules(context.Context, *ExportRulesRequest) (*ExportRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExportRules not implemented")
+}
+func (UnimplementedRuleServiceServer) ListRuleHistory(context.Context, *ListRuleHistoryRequest) (*ListRuleHistoryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRuleHistory not implemented")
 }
 func (UnimplementedRuleServiceServer) TestRule(context.Context, *TestRuleRequest) (*TestRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method TestRule not implemented")
@@ -390,6 +491,49 @@ func _RuleService_UpdateRule_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_BatchRules_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(RuleServiceServer).BatchRules(&grpc.GenericServerStream[BatchRulesRequest, BatchRulesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RuleService_BatchRulesServer = grpc.ClientStreamingServer[BatchRulesRequest, BatchRulesResponse]
+
+func _RuleService_ExportRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExportRulesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).ExportRules(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_ExportRules_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).ExportRules(ctx, req.(*ExportRulesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RuleService_ListRuleHistory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRuleHistoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).ListRuleHistory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_ListRuleHistory_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).ListRuleHistory(ctx, req.(*ListRuleHistoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RuleService_TestRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(TestRuleRequest)
 	if err := dec(in); err != nil {
@@ -472,6 +616,14 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _RuleService_UpdateRule_Handler,
 		},
 		{
+			MethodName: "ExportRules",
+			Handler:    _RuleService_ExportRules_Handler,
+		},
+		{
+			MethodName: "ListRuleHistory",
+			Handler:    _RuleService_ListRuleHistory_Handler,
+		},
+		{
 			MethodName: "TestRule",
 			Handler:    _RuleService_TestRule_Handler,
 		},
@@ -484,6 +636,12 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _RuleService_DeleteRule_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "BatchRules",
+			Handler:       _RuleService_BatchRules_Handler,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "prwarden/v1/rule.proto",
 }

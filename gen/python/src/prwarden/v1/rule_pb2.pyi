@@ -560,6 +560,267 @@ class UpdateRuleResponse(google.protobuf.message.Message):
 Global___UpdateRuleResponse: typing_extensions.TypeAlias = UpdateRuleResponse
 
 @typing.final
+class BatchRulesRequest(google.protobuf.message.Message):
+    """Request of BatchRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: builtins.int
+    RULES_FIELD_NUMBER: builtins.int
+    PRUNE_FIELD_NUMBER: builtins.int
+    DRY_RUN_FIELD_NUMBER: builtins.int
+    ETAG_FIELD_NUMBER: builtins.int
+    version: builtins.int
+    """Version of the document's format: 1, or not given."""
+    prune: builtins.bool
+    """Delete rules that are not in the document."""
+    dry_run: builtins.bool
+    """Only check the document and say what would be changed."""
+    etag: builtins.str
+    """What the rules must be before; any when not given. It is that of ExportRules
+    or of an earlier BatchRules.
+    """
+    @property
+    def rules(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Rule]:
+        """The rules as they shall be, each id once: at most 5,000."""
+
+    def __init__(
+        self,
+        *,
+        version: builtins.int = ...,
+        rules: collections.abc.Iterable[Global___Rule] | None = ...,
+        prune: builtins.bool = ...,
+        dry_run: builtins.bool = ...,
+        etag: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["dry_run", b"dry_run", "etag", b"etag", "prune", b"prune", "rules", b"rules", "version", b"version"]) -> None: ...
+
+Global___BatchRulesRequest: typing_extensions.TypeAlias = BatchRulesRequest
+
+@typing.final
+class RuleChange(google.protobuf.message.Message):
+    """RuleChange is what becomes of a rule, or became of it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Action:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _ActionEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[RuleChange._Action.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: RuleChange._Action.ValueType  # 0
+        """Not given. Never sent by the server."""
+        create: RuleChange._Action.ValueType  # 1
+        """The rule is new."""
+        update: RuleChange._Action.ValueType  # 2
+        """The rule is another one than before."""
+        delete: RuleChange._Action.ValueType  # 3
+        """The rule is gone."""
+
+    class Action(_Action, metaclass=_ActionEnumTypeWrapper):
+        """Action says what is done."""
+
+    unspecified: RuleChange.Action.ValueType  # 0
+    """Not given. Never sent by the server."""
+    create: RuleChange.Action.ValueType  # 1
+    """The rule is new."""
+    update: RuleChange.Action.ValueType  # 2
+    """The rule is another one than before."""
+    delete: RuleChange.Action.ValueType  # 3
+    """The rule is gone."""
+
+    ID_FIELD_NUMBER: builtins.int
+    ACTION_FIELD_NUMBER: builtins.int
+    FIELDS_FIELD_NUMBER: builtins.int
+    id: builtins.str
+    """Full identifier of the rule, with its category."""
+    action: Global___RuleChange.Action.ValueType
+    """What is done."""
+    @property
+    def fields(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Names of the fields that differ, such as `paths.include`. Only with `update`."""
+
+    def __init__(
+        self,
+        *,
+        id: builtins.str = ...,
+        action: Global___RuleChange.Action.ValueType | None = ...,
+        fields: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_action", b"_action", "action", b"action"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_action", b"_action", "action", b"action", "fields", b"fields", "id", b"id"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_action", b"_action"]) -> typing.Literal["action"] | None: ...
+
+Global___RuleChange: typing_extensions.TypeAlias = RuleChange
+
+@typing.final
+class BatchRulesResponse(google.protobuf.message.Message):
+    """Response of BatchRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: builtins.int
+    CREATED_FIELD_NUMBER: builtins.int
+    UPDATED_FIELD_NUMBER: builtins.int
+    DELETED_FIELD_NUMBER: builtins.int
+    UNCHANGED_FIELD_NUMBER: builtins.int
+    ETAG_FIELD_NUMBER: builtins.int
+    created: builtins.int
+    """Number of rules that are created."""
+    updated: builtins.int
+    """Number of rules that are changed."""
+    deleted: builtins.int
+    """Number of rules that are deleted."""
+    unchanged: builtins.int
+    """Number of rules of the document that are there already."""
+    etag: builtins.str
+    """Stands for all rules of the organization as they are after the call. That of
+    a call with `dry_run` is for the call that does it.
+    """
+    @property
+    def changes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___RuleChange]:
+        """What is changed, ordered by id."""
+
+    def __init__(
+        self,
+        *,
+        changes: collections.abc.Iterable[Global___RuleChange] | None = ...,
+        created: builtins.int = ...,
+        updated: builtins.int = ...,
+        deleted: builtins.int = ...,
+        unchanged: builtins.int = ...,
+        etag: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["changes", b"changes", "created", b"created", "deleted", b"deleted", "etag", b"etag", "unchanged", b"unchanged", "updated", b"updated"]) -> None: ...
+
+Global___BatchRulesResponse: typing_extensions.TypeAlias = BatchRulesResponse
+
+@typing.final
+class ExportRulesRequest(google.protobuf.message.Message):
+    """Request of ExportRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___ExportRulesRequest: typing_extensions.TypeAlias = ExportRulesRequest
+
+@typing.final
+class ExportRulesResponse(google.protobuf.message.Message):
+    """Response of ExportRules."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: builtins.int
+    RULES_FIELD_NUMBER: builtins.int
+    ETAG_FIELD_NUMBER: builtins.int
+    version: builtins.int
+    """Version of the document's format: 1."""
+    etag: builtins.str
+    """Stands for all rules of the organization: another one after every change."""
+    @property
+    def rules(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Rule]:
+        """The rules, ordered by id."""
+
+    def __init__(
+        self,
+        *,
+        version: builtins.int = ...,
+        rules: collections.abc.Iterable[Global___Rule] | None = ...,
+        etag: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["etag", b"etag", "rules", b"rules", "version", b"version"]) -> None: ...
+
+Global___ExportRulesResponse: typing_extensions.TypeAlias = ExportRulesResponse
+
+@typing.final
+class ListRuleHistoryRequest(google.protobuf.message.Message):
+    """Request of ListRuleHistory."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ID_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    id: builtins.str
+    """Identifier of the rule, with its slash plain or as %2F."""
+    page_size: builtins.int
+    """The most entries to answer: 1 to 100, 50 when not given."""
+    page_token: builtins.str
+    """The next_page_token of the page before."""
+    def __init__(
+        self,
+        *,
+        id: builtins.str = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["id", b"id", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+
+Global___ListRuleHistoryRequest: typing_extensions.TypeAlias = ListRuleHistoryRequest
+
+@typing.final
+class ListRuleHistoryResponse(google.protobuf.message.Message):
+    """Response of ListRuleHistory."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class Entry(google.protobuf.message.Message):
+        """Entry is one change of the rule."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        AT_FIELD_NUMBER: builtins.int
+        BY_FIELD_NUMBER: builtins.int
+        ACTION_FIELD_NUMBER: builtins.int
+        RULE_FIELD_NUMBER: builtins.int
+        by: builtins.str
+        """Who, such as `key:key_01k9w3t5zq8h4m2x`."""
+        action: Global___RuleChange.Action.ValueType
+        """What was done."""
+        @property
+        def at(self) -> google.protobuf.timestamp_pb2.Timestamp:
+            """When."""
+
+        @property
+        def rule(self) -> Global___Rule:
+            """The rule as it was from then on; absent after its deletion."""
+
+        def __init__(
+            self,
+            *,
+            at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+            by: builtins.str = ...,
+            action: Global___RuleChange.Action.ValueType | None = ...,
+            rule: Global___Rule | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["_action", b"_action", "action", b"action", "at", b"at", "rule", b"rule"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["_action", b"_action", "action", b"action", "at", b"at", "by", b"by", "rule", b"rule"]) -> None: ...
+        def WhichOneof(self, oneof_group: typing.Literal["_action", b"_action"]) -> typing.Literal["action"] | None: ...
+
+    ENTRIES_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page; empty on the last one."""
+    @property
+    def entries(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ListRuleHistoryResponse.Entry]:
+        """The changes, newest first."""
+
+    def __init__(
+        self,
+        *,
+        entries: collections.abc.Iterable[Global___ListRuleHistoryResponse.Entry] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["entries", b"entries", "next_page_token", b"next_page_token"]) -> None: ...
+
+Global___ListRuleHistoryResponse: typing_extensions.TypeAlias = ListRuleHistoryResponse
+
+@typing.final
 class TestRuleRequest(google.protobuf.message.Message):
     """Request of TestRule."""
 

@@ -66,6 +66,21 @@ class RuleServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.FromString,
                 _registered_method=True)
+        self.BatchRules = channel.stream_unary(
+                '/prwarden.v1.RuleService/BatchRules',
+                request_serializer=prwarden_dot_v1_dot_rule__pb2.BatchRulesRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_rule__pb2.BatchRulesResponse.FromString,
+                _registered_method=True)
+        self.ExportRules = channel.unary_unary(
+                '/prwarden.v1.RuleService/ExportRules',
+                request_serializer=prwarden_dot_v1_dot_rule__pb2.ExportRulesRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_rule__pb2.ExportRulesResponse.FromString,
+                _registered_method=True)
+        self.ListRuleHistory = channel.unary_unary(
+                '/prwarden.v1.RuleService/ListRuleHistory',
+                request_serializer=prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryResponse.FromString,
+                _registered_method=True)
         self.TestRule = channel.unary_unary(
                 '/prwarden.v1.RuleService/TestRule',
                 request_serializer=prwarden_dot_v1_dot_rule__pb2.TestRuleRequest.SerializeToString,
@@ -149,6 +164,49 @@ class RuleServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BatchRules(self, request_iterator, context):
+        """BatchRules makes the organization's rules those of a document, in one
+        transaction: it creates, changes and, when asked to, deletes rules. A rule
+        that is as it shall be is left alone, so a second push of the same document
+        changes nothing. Scope: rules:write.
+
+        The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+        may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+        more messages of up to 1 MiB: the rules of all of them count, of the other
+        fields those of the first. An organization has one such call at a time, and
+        a server two.
+
+        Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+        `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+        repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+        rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+        since the etag of the request, or meanwhile; UNAVAILABLE while another such
+        call runs.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExportRules(self, request, context):
+        """ExportRules lists all rules that were created over the API, for the
+        organization and for repositories, ordered by id, as a document that
+        BatchRules takes. Scope: rules:read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRuleHistory(self, request, context):
+        """ListRuleHistory lists the changes of a rule that was created over the API,
+        newest first, also when it was deleted. Of an organization's rules the last
+        50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+        never was, or of which no change is kept.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def TestRule(self, request, context):
         """TestRule runs a pattern over a text without storing anything. The text is
         treated as one file of which every line was added. Scope: rules:read.
@@ -211,6 +269,21 @@ def add_RuleServiceServicer_to_server(servicer, server):
                     servicer.UpdateRule,
                     request_deserializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.SerializeToString,
+            ),
+            'BatchRules': grpc.stream_unary_rpc_method_handler(
+                    servicer.BatchRules,
+                    request_deserializer=prwarden_dot_v1_dot_rule__pb2.BatchRulesRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_rule__pb2.BatchRulesResponse.SerializeToString,
+            ),
+            'ExportRules': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExportRules,
+                    request_deserializer=prwarden_dot_v1_dot_rule__pb2.ExportRulesRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_rule__pb2.ExportRulesResponse.SerializeToString,
+            ),
+            'ListRuleHistory': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRuleHistory,
+                    request_deserializer=prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryResponse.SerializeToString,
             ),
             'TestRule': grpc.unary_unary_rpc_method_handler(
                     servicer.TestRule,
@@ -370,6 +443,87 @@ class RuleService(object):
             '/prwarden.v1.RuleService/UpdateRule',
             prwarden_dot_v1_dot_rule__pb2.UpdateRuleRequest.SerializeToString,
             prwarden_dot_v1_dot_rule__pb2.UpdateRuleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchRules(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/prwarden.v1.RuleService/BatchRules',
+            prwarden_dot_v1_dot_rule__pb2.BatchRulesRequest.SerializeToString,
+            prwarden_dot_v1_dot_rule__pb2.BatchRulesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportRules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.RuleService/ExportRules',
+            prwarden_dot_v1_dot_rule__pb2.ExportRulesRequest.SerializeToString,
+            prwarden_dot_v1_dot_rule__pb2.ExportRulesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRuleHistory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.RuleService/ListRuleHistory',
+            prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryRequest.SerializeToString,
+            prwarden_dot_v1_dot_rule__pb2.ListRuleHistoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

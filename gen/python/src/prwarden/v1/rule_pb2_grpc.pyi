@@ -105,6 +105,54 @@ _RuleServiceUpdateRuleType = typing_extensions.TypeVar(
     ],
 )
 
+_RuleServiceBatchRulesType = typing_extensions.TypeVar(
+    '_RuleServiceBatchRulesType',
+    grpc.StreamUnaryMultiCallable[
+        prwarden.v1.rule_pb2.BatchRulesRequest,
+        prwarden.v1.rule_pb2.BatchRulesResponse,
+    ],
+    grpc.aio.StreamUnaryMultiCallable[
+        prwarden.v1.rule_pb2.BatchRulesRequest,
+        prwarden.v1.rule_pb2.BatchRulesResponse,
+    ],
+    default=grpc.StreamUnaryMultiCallable[
+        prwarden.v1.rule_pb2.BatchRulesRequest,
+        prwarden.v1.rule_pb2.BatchRulesResponse,
+    ],
+)
+
+_RuleServiceExportRulesType = typing_extensions.TypeVar(
+    '_RuleServiceExportRulesType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ExportRulesRequest,
+        prwarden.v1.rule_pb2.ExportRulesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ExportRulesRequest,
+        prwarden.v1.rule_pb2.ExportRulesResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ExportRulesRequest,
+        prwarden.v1.rule_pb2.ExportRulesResponse,
+    ],
+)
+
+_RuleServiceListRuleHistoryType = typing_extensions.TypeVar(
+    '_RuleServiceListRuleHistoryType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+        prwarden.v1.rule_pb2.ListRuleHistoryResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+        prwarden.v1.rule_pb2.ListRuleHistoryResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+        prwarden.v1.rule_pb2.ListRuleHistoryResponse,
+    ],
+)
+
 _RuleServiceTestRuleType = typing_extensions.TypeVar(
     '_RuleServiceTestRuleType',
     grpc.UnaryUnaryMultiCallable[
@@ -153,7 +201,7 @@ _RuleServiceDeleteRuleType = typing_extensions.TypeVar(
     ],
 )
 
-class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceUpdateRuleType, _RuleServiceTestRuleType, _RuleServiceTryRulesType, _RuleServiceDeleteRuleType]):
+class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceListRulesType, _RuleServiceGetRuleType, _RuleServiceCreateRuleType, _RuleServiceUpdateRuleType, _RuleServiceBatchRulesType, _RuleServiceExportRulesType, _RuleServiceListRuleHistoryType, _RuleServiceTestRuleType, _RuleServiceTryRulesType, _RuleServiceDeleteRuleType]):
     """RuleService lists rulesets and reads, creates, changes, tries and deletes
     rules of the caller's organization.
 
@@ -184,6 +232,18 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.UpdateRuleRequest,
             prwarden.v1.rule_pb2.UpdateRuleResponse,
+        ],
+        grpc.StreamUnaryMultiCallable[
+            prwarden.v1.rule_pb2.BatchRulesRequest,
+            prwarden.v1.rule_pb2.BatchRulesResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.ExportRulesRequest,
+            prwarden.v1.rule_pb2.ExportRulesResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+            prwarden.v1.rule_pb2.ListRuleHistoryResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
@@ -220,6 +280,18 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.UpdateRuleRequest,
             prwarden.v1.rule_pb2.UpdateRuleResponse,
+        ],
+        grpc.aio.StreamUnaryMultiCallable[
+            prwarden.v1.rule_pb2.BatchRulesRequest,
+            prwarden.v1.rule_pb2.BatchRulesResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.ExportRulesRequest,
+            prwarden.v1.rule_pb2.ExportRulesResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+            prwarden.v1.rule_pb2.ListRuleHistoryResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.rule_pb2.TestRuleRequest,
@@ -276,6 +348,40 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     the etag of the request, or meanwhile.
     """
 
+    BatchRules: _RuleServiceBatchRulesType
+    """BatchRules makes the organization's rules those of a document, in one
+    transaction: it creates, changes and, when asked to, deletes rules. A rule
+    that is as it shall be is left alone, so a second push of the same document
+    changes nothing. Scope: rules:write.
+
+    The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+    may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+    more messages of up to 1 MiB: the rules of all of them count, of the other
+    fields those of the first. An organization has one such call at a time, and
+    a server two.
+
+    Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+    `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+    repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+    for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+    rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+    since the etag of the request, or meanwhile; UNAVAILABLE while another such
+    call runs.
+    """
+
+    ExportRules: _RuleServiceExportRulesType
+    """ExportRules lists all rules that were created over the API, for the
+    organization and for repositories, ordered by id, as a document that
+    BatchRules takes. Scope: rules:read.
+    """
+
+    ListRuleHistory: _RuleServiceListRuleHistoryType
+    """ListRuleHistory lists the changes of a rule that was created over the API,
+    newest first, also when it was deleted. Of an organization's rules the last
+    50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+    never was, or of which no change is kept.
+    """
+
     TestRule: _RuleServiceTestRuleType
     """TestRule runs a pattern over a text without storing anything. The text is
     treated as one file of which every line was added. Scope: rules:read.
@@ -322,6 +428,18 @@ RuleServiceAsyncStub: typing_extensions.TypeAlias = RuleServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.UpdateRuleRequest,
         prwarden.v1.rule_pb2.UpdateRuleResponse,
+    ],
+    grpc.aio.StreamUnaryMultiCallable[
+        prwarden.v1.rule_pb2.BatchRulesRequest,
+        prwarden.v1.rule_pb2.BatchRulesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ExportRulesRequest,
+        prwarden.v1.rule_pb2.ExportRulesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+        prwarden.v1.rule_pb2.ListRuleHistoryResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.rule_pb2.TestRuleRequest,
@@ -411,6 +529,55 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         that the organization may not scan, (DEFAULT_RULE) for a rule of the default
         ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
         the etag of the request, or meanwhile.
+        """
+
+    @abc.abstractmethod
+    def BatchRules(
+        self,
+        request_iterator: _MaybeAsyncIterator[prwarden.v1.rule_pb2.BatchRulesRequest],
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.rule_pb2.BatchRulesResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.BatchRulesResponse]]:
+        """BatchRules makes the organization's rules those of a document, in one
+        transaction: it creates, changes and, when asked to, deletes rules. A rule
+        that is as it shall be is left alone, so a second push of the same document
+        changes nothing. Scope: rules:write.
+
+        The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+        may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+        more messages of up to 1 MiB: the rules of all of them count, of the other
+        fields those of the first. An organization has one such call at a time, and
+        a server two.
+
+        Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+        `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+        repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+        rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+        since the etag of the request, or meanwhile; UNAVAILABLE while another such
+        call runs.
+        """
+
+    @abc.abstractmethod
+    def ExportRules(
+        self,
+        request: prwarden.v1.rule_pb2.ExportRulesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.rule_pb2.ExportRulesResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.ExportRulesResponse]]:
+        """ExportRules lists all rules that were created over the API, for the
+        organization and for repositories, ordered by id, as a document that
+        BatchRules takes. Scope: rules:read.
+        """
+
+    @abc.abstractmethod
+    def ListRuleHistory(
+        self,
+        request: prwarden.v1.rule_pb2.ListRuleHistoryRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.rule_pb2.ListRuleHistoryResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.ListRuleHistoryResponse]]:
+        """ListRuleHistory lists the changes of a rule that was created over the API,
+        newest first, also when it was deleted. Of an organization's rules the last
+        50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+        never was, or of which no change is kept.
         """
 
     @abc.abstractmethod

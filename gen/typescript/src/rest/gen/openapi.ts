@@ -4,26 +4,6 @@
  */
 
 export interface paths {
-    "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events
-         * @description Lists events, newest first. Scope: audit:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -33,15 +13,15 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Lists the organization's keys: those that work first, then those that are revoked or expired, for 90 days; newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
+         * @description Lists the organization's keys that are not revoked, newest first. It never answers a token. Scope: keys:admin.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create key
-         * @description Makes a key. The token is in the answer and nowhere else: only its hash is stored. A key that a key makes can't do more than that one: it has no other scopes, no higher rate limit, and no later end. Answered with 201 over REST. Scope: keys:admin.
+         * @description Makes a key. The token is in the answer and nowhere else: only its hash is stored. Answered with 201 over REST. Scope: keys:admin.
          *
-         *     Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit; PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has 100 valid keys.
+         *     Errors: INVALID_ARGUMENT for a bad name, scope or expiry; PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key does not have.
          */
         post: operations["createKey"];
         delete?: never;
@@ -62,35 +42,9 @@ export interface paths {
         post?: never;
         /**
          * Delete key
-         * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also for a key that is revoked already, unless `with_children` finds one that is not.
+         * @description Revokes a key, the caller's own too. It is refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND.
          */
         delete: operations["deleteKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policy": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get policy
-         * @description Reads the policy. An organization that has set none has the default policy. Scope: policy:read.
-         */
-        get: operations["getPolicy"];
-        /**
-         * Set policy
-         * @description Sets the whole policy: what the request leaves out is as in the default policy. It applies to reviews that are claimed after the answer. Scope: policy:write.
-         *
-         *     Errors: INVALID_ARGUMENT with the field and what is allowed; ABORTED (ETAG_MISMATCH) when the policy was changed since the etag of the request, or meanwhile.
-         */
-        put: operations["setPolicy"];
-        post?: never;
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -282,6 +236,70 @@ export interface paths {
         patch: operations["updateRule"];
         trace?: never;
     };
+    "/v1/rules/{id}:history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rule history
+         * @description Lists the changes of a rule that was created over the API, newest first, also when it was deleted. Of an organization's rules the last 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that never was, or of which no change is kept.
+         */
+        get: operations["listRuleHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rules:batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Batch rules
+         * @description Makes the organization's rules those of a document, in one transaction: it creates, changes and, when asked to, deletes rules. A rule that is as it shall be is left alone, so a second push of the same document changes nothing. Scope: rules:write.
+         *
+         *     The document may have 5,000 rules and 16 MiB, and the cases of changed rules may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or more messages of up to 1 MiB: the rules of all of them count, of the other fields those of the first. An organization has one such call at a time, and a server two.
+         *
+         *     Errors: INVALID_ARGUMENT as for CreateRule, with fields such as `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of the request, or meanwhile; UNAVAILABLE while another such call runs.
+         */
+        post: operations["batchRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rules:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export rules
+         * @description Lists all rules that were created over the API, for the organization and for repositories, ordered by id, as a document that BatchRules takes. Scope: rules:read.
+         */
+        get: operations["exportRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rules:test": {
         parameters: {
             query?: never;
@@ -344,63 +362,10 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/stats/rules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List rule stats
-         * @description Says for each rule how much it found in a window of days, how much of that was fixed, and how much was suppressed. The rules that found most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter, window or page token.
-         *
-         *     Each finding counts once in its pull request, on the day (UTC) of the review that had it first: a review is compared with the one before of the same repository, pull request and ruleset. Where that one is deleted, or both ran at the same time, findings may count again. Only findings that a review stores count, at most 10,000.
-         */
-        get: operations["listRuleStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description AuditEvent is a change that was made. */
-        AuditEvent: {
-            /** @description What was done, such as `key.create`. */
-            action: string;
-            /** @description Who made it: `key:` and the identifier of an API key, `cli:` and the user and host of an operator, or `system` for what the server did by itself, such as storing what its configuration file declares. */
-            actor: string;
-            /** @description IP address that the request came from; absent when there was none. */
-            address?: string;
-            /**
-             * Format: date-time
-             * @description When the change was made.
-             */
-            at: string;
-            /** @description Identifier: `evt_` and an opaque suffix. */
-            event_id: string;
-            /** @description What the change was, at most 100 fields. Never a token, a password or source code. */
-            fields: components["schemas"]["AuditEventField"][];
-            /** @description Identifier of the request, as in the server's log; absent when there was none. */
-            request_id?: string;
-            /** @description Identifier of what was changed. */
-            target: string;
-        };
-        /** @description Field is one field of what was changed. */
-        AuditEventField: {
-            /** @description What it is now, at most 2 KiB; absent where there is nothing. */
-            after?: string;
-            /** @description What it was, at most 2 KiB; absent where there was nothing. */
-            before?: string;
-            /** @description Name of the field, such as `rate_limit`. */
-            name: string;
-        };
         /** @description What is wrong in a request, field by field. */
         BadRequest: {
             /** @enum {string} */
@@ -422,22 +387,60 @@ export interface components {
          * @enum {string}
          */
         BaseFoundBy: "merge_ref" | "requested" | "merge_commit" | "default_branch";
+        /** @description Request of BatchRules. */
+        BatchRulesRequest: {
+            /** @description Only check the document and say what would be changed. */
+            dry_run?: boolean;
+            /** @description What the rules must be before; any when not given. It is that of ExportRules or of an earlier BatchRules. */
+            etag?: string;
+            /** @description Delete rules that are not in the document. */
+            prune?: boolean;
+            /** @description The rules as they shall be, each id once: at most 5,000. */
+            rules?: components["schemas"]["RuleInput"][];
+            /**
+             * Format: int32
+             * @description Version of the document's format: 1, or not given.
+             */
+            version?: number;
+        };
+        /** @description Response of BatchRules. */
+        BatchRulesResponse: {
+            /** @description What is changed, ordered by id. */
+            changes: components["schemas"]["RuleChange"][];
+            /**
+             * Format: int32
+             * @description Number of rules that are created.
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @description Number of rules that are deleted.
+             */
+            deleted: number;
+            /** @description Stands for all rules of the organization as they are after the call. That of a call with `dry_run` is for the call that does it. */
+            etag: string;
+            /**
+             * Format: int32
+             * @description Number of rules of the document that are there already.
+             */
+            unchanged: number;
+            /**
+             * Format: int32
+             * @description Number of rules that are changed.
+             */
+            updated: number;
+        };
         /** @description An empty object. */
         CancelReviewRequest: Record<string, never>;
         /** @description Request of CreateKey. */
         CreateKeyRequest: {
             /**
              * Format: date-time
-             * @description When the key stops working, in the future and no later than the caller's own key. When not given, it is as that one's: for a key without an end, never.
+             * @description When the key stops working, in the future; never when not given.
              */
             expires_at?: string;
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
-            /**
-             * Format: int32
-             * @description Requests a minute that the key may make, at most those of the caller's own key. When not given, the default of 60, or the caller's own if that is less.
-             */
-            rate_limit?: number;
             /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, each at most once. */
             scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read")[];
         };
@@ -448,8 +451,6 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Who made it: `key:` and the identifier of the caller's own key. */
-            created_by: string;
             /**
              * Format: date-time
              * @description When it stops working; absent when never.
@@ -459,13 +460,6 @@ export interface components {
             key_id: string;
             /** @description Name of the key. */
             name: string;
-            /** @description Identifier of the caller's own key. */
-            parent_key_id?: string;
-            /**
-             * Format: int32
-             * @description Requests a minute that it may make.
-             */
-            rate_limit: number;
             /** @description What the key may do. */
             scopes: string[];
             /** @description The key itself: `prw_`, 30 characters, and a checksum of 6, all base62. Answered this once only. */
@@ -522,15 +516,17 @@ export interface components {
             /** @description Stable word for programs, such as `RULE_EXISTS`. */
             reason: string;
         };
-        /** @description Exclusions says how many changed files are kept from rules. */
-        Exclusions: {
-            /** @description Path of the rules file that excludes them. */
-            by: string;
+        /** @description Response of ExportRules. */
+        ExportRulesResponse: {
+            /** @description Stands for all rules of the organization: another one after every change. */
+            etag: string;
+            /** @description The rules, ordered by id. */
+            rules: components["schemas"]["Rule"][];
             /**
              * Format: int32
-             * @description How many. Rules that the organization has locked looked at them all the same.
+             * @description Version of the document's format: 1.
              */
-            files: number;
+            version: number;
         };
         /** @description Finding is one place where a rule fired. */
         Finding: {
@@ -612,8 +608,6 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Who made it: `key:` and the identifier of an API key, or `cli:` and the user and host of an operator. */
-            created_by: string;
             /**
              * Format: date-time
              * @description When it stops working; absent when never.
@@ -628,38 +622,8 @@ export interface components {
             last_used_at?: string;
             /** @description Name given by whoever created it. */
             name: string;
-            /** @description Identifier of the key that made it; absent when an operator did. */
-            parent_key_id?: string;
-            /**
-             * Format: int32
-             * @description Requests a minute that it may make.
-             */
-            rate_limit: number;
-            /**
-             * Format: date-time
-             * @description When it was revoked; absent unless it was.
-             */
-            revoked_at?: string;
             /** @description What the key may do. */
             scopes: string[];
-            /** @description Whether it works. */
-            state: components["schemas"]["KeyState"];
-        };
-        /**
-         * @description State says whether a key works.
-         *
-         *     - active: It works.
-         *     - expired: Its end has passed.
-         *     - revoked: It was revoked.
-         * @enum {string}
-         */
-        KeyState: "active" | "expired" | "revoked";
-        /** @description Response of ListEvents. */
-        ListEventsResponse: {
-            /** @description Newest first. */
-            events: components["schemas"]["AuditEvent"][];
-            /** @description Token of the next page; empty on the last one. */
-            next_page_token: string;
         };
         /**
          * @description Kind says which findings.
@@ -679,7 +643,7 @@ export interface components {
         };
         /** @description Response of ListKeys. */
         ListKeysResponse: {
-            /** @description The keys: those that work first, newest first. */
+            /** @description The keys, newest first. */
             keys: components["schemas"]["Key"][];
         };
         /** @description Response of ListReviews. */
@@ -689,16 +653,26 @@ export interface components {
             /** @description Newest first. */
             reviews: components["schemas"]["ListedReview"][];
         };
-        /** @description Response of ListRuleStats. */
-        ListRuleStatsResponse: {
-            /** @description Token of the next page; empty on the last one. */
+        /** @description Response of ListRuleHistory. */
+        ListRuleHistoryResponse: {
+            /** @description The changes, newest first. */
+            entries: components["schemas"]["ListRuleHistoryResponseEntry"][];
+            /** @description For the next page; empty on the last one. */
             next_page_token: string;
-            /** @description The rules that have numbers in the window, those that found most first, then by rule and repository. */
-            rules: components["schemas"]["RuleStats"][];
-            /** @description First day of the window, `YYYY-MM-DD` in UTC. */
-            since: string;
-            /** @description Last day of the window, `YYYY-MM-DD` in UTC. */
-            until: string;
+        };
+        /** @description Entry is one change of the rule. */
+        ListRuleHistoryResponseEntry: {
+            /** @description What was done. */
+            action: components["schemas"]["RuleChangeAction"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Who, such as `key:key_01k9w3t5zq8h4m2x`. */
+            by: string;
+            /** @description The rule as it was from then on; absent after its deletion. */
+            rule?: components["schemas"]["Rule"];
         };
         /** @description Response of ListRules. */
         ListRulesResponse: {
@@ -724,8 +698,6 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
-            /** @description Who created the review: `key:` and the identifier of an API key. */
-            created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
             /** @description Commit at the head of the pull request; absent until known. */
@@ -787,129 +759,6 @@ export interface components {
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
         };
-        /** @description Policy is what an organization decides over its repositories. */
-        Policy: {
-            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
-            disable: string[];
-            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
-            etag: string;
-            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
-            fail_on?: components["schemas"]["SeverityLevel"];
-            /** @description The rules that no repository can switch off; none when not given. */
-            locked?: components["schemas"]["PolicyLocked"];
-            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
-            override: components["schemas"]["PolicyOverrideEntry"];
-            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
-            skips?: components["schemas"]["PolicySkips"];
-            /** @description Which findings one person may set aside. */
-            suppression?: components["schemas"]["PolicySuppression"];
-            /**
-             * Format: date-time
-             * @description When the policy was set; absent while it is the default one.
-             */
-            readonly updated_at?: string;
-            /** @description Who set it, such as `key:key_01k9w3t5zq8h4m2x`; absent while it is the default one. */
-            readonly updated_by?: string;
-        };
-        /** @description Policy is what an organization decides over its repositories. */
-        PolicyInput: {
-            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
-            disable?: string[];
-            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
-            etag?: string;
-            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
-            fail_on?: components["schemas"]["SeverityLevel"];
-            /** @description The rules that no repository can switch off; none when not given. */
-            locked?: components["schemas"]["PolicyLockedInput"];
-            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
-            override?: components["schemas"]["PolicyOverrideEntryInput"];
-            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
-            skips?: components["schemas"]["PolicySkipsInput"];
-            /** @description Which findings one person may set aside. */
-            suppression?: components["schemas"]["PolicySuppressionInput"];
-        };
-        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
-        PolicyLocked: {
-            /** @description Ids of rules, and `category/*` for all of a category. */
-            rules: string[];
-            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
-            rulesets: ("default" | "custom")[];
-        };
-        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
-        PolicyLockedInput: {
-            /** @description Ids of rules, and `category/*` for all of a category. */
-            rules?: string[];
-            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
-            rulesets?: ("default" | "custom")[];
-        };
-        /** @description Override changes a default rule in all repositories. */
-        PolicyOverride: {
-            /** @description Globs of files that the rule does not look at, beside its own. */
-            exclude: string[];
-            /** @description The severity instead of the rule's own. */
-            severity?: components["schemas"]["SeverityLevel"];
-        };
-        PolicyOverrideEntry: {
-            key: string;
-            value?: components["schemas"]["PolicyOverride"];
-        };
-        PolicyOverrideEntryInput: {
-            key?: string;
-            value?: components["schemas"]["PolicyOverrideInput"];
-        };
-        /** @description Override changes a default rule in all repositories. */
-        PolicyOverrideInput: {
-            /** @description Globs of files that the rule does not look at, beside its own. */
-            exclude?: string[];
-            /** @description The severity instead of the rule's own. */
-            severity?: components["schemas"]["SeverityLevel"];
-        };
-        /** @description Skips says what need not have been looked at. */
-        PolicySkips: {
-            /** @description Reasons for which a change passes although something was not looked at. */
-            tolerated: components["schemas"]["SkipReason"][];
-        };
-        /** @description Skips says what need not have been looked at. */
-        PolicySkipsInput: {
-            /** @description Reasons for which a change passes although something was not looked at. */
-            tolerated?: components["schemas"]["SkipReason"][];
-        };
-        /** @description Suppression says which findings one person may set aside, and how. */
-        PolicySuppression: {
-            /** @description Whether any may be; true when not given. */
-            allowed?: boolean;
-            /**
-             * Format: int32
-             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
-             */
-            max_days?: number;
-            /** @description Whether an end must be given; true when not given. */
-            require_end?: boolean;
-            /** @description Whether a reason must be given; true when not given. */
-            require_reason?: boolean;
-            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
-            secrets?: boolean;
-            /** @description The most severe finding that may be; `high` when not given. */
-            up_to?: components["schemas"]["SeverityLevel"];
-        };
-        /** @description Suppression says which findings one person may set aside, and how. */
-        PolicySuppressionInput: {
-            /** @description Whether any may be; true when not given. */
-            allowed?: boolean;
-            /**
-             * Format: int32
-             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
-             */
-            max_days?: number;
-            /** @description Whether an end must be given; true when not given. */
-            require_end?: boolean;
-            /** @description Whether a reason must be given; true when not given. */
-            require_reason?: boolean;
-            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
-            secrets?: boolean;
-            /** @description The most severe finding that may be; `high` when not given. */
-            up_to?: components["schemas"]["SeverityLevel"];
-        };
         /**
          * @description Level says which of an organization's waiting reviews go first.
          *
@@ -942,12 +791,8 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
-            /** @description Who created the review: `key:` and the identifier of an API key. */
-            created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
-            /** @description The changed files that the repository's rules file keeps from rules; absent for none. */
-            exclusions?: components["schemas"]["Exclusions"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
             findings: components["schemas"]["Finding"][];
             /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
@@ -986,8 +831,6 @@ export interface components {
             summary: components["schemas"]["SeveritySummary"];
             /** @description Findings that a comment in the code suppresses, each with its `suppression`, in the order of `findings`. They count neither in `summary` nor in `verdict`. At most 10,000. */
             suppressed: components["schemas"]["Finding"][];
-            /** @description Rules that the organization's policy or the repository's rules file switched off or made weaker, by id. */
-            switched_off: components["schemas"]["SwitchedOff"][];
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
             /** @description Whether the pull request passes; absent until complete. */
@@ -1113,6 +956,15 @@ export interface components {
             /** @description Kind of check. */
             type?: components["schemas"]["RuleType"];
         };
+        /**
+         * @description Action says what is done.
+         *
+         *     - create: The rule is new.
+         *     - update: The rule is another one than before.
+         *     - delete: The rule is gone.
+         * @enum {string}
+         */
+        RuleChangeAction: "create" | "update" | "delete";
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
             /** @description Texts that the rule must and must not match. */
@@ -1162,28 +1014,6 @@ export interface components {
             exclude?: string[];
             /** @description A file is looked at when one of these matches; all files when empty. */
             include?: string[];
-        };
-        /** @description RuleStats is the numbers of a rule. */
-        RuleStats: {
-            /**
-             * Format: int32
-             * @description Findings that the review before reported, and that are gone.
-             */
-            fixed: number;
-            /**
-             * Format: int32
-             * @description Findings that a review had and the review before did not, reported or suppressed.
-             */
-            found: number;
-            /** @description Repository as `<owner>/<repository>`; absent in the sum of all. */
-            repo?: string;
-            /** @description The rule, as `<category>/<rule-name>`. */
-            rule_id: string;
-            /**
-             * Format: int32
-             * @description Findings that a comment suppresses, and did not in the review before.
-             */
-            suppressed: number;
         };
         /**
          * @description Type is the kind of check.
@@ -1333,32 +1163,6 @@ export interface components {
             /** @description Last day on which it holds, `YYYY-MM-DD` in UTC; absent when it has no end. */
             until?: string;
         };
-        /** @description SwitchedOff is a rule that was switched off or made weaker. */
-        SwitchedOff: {
-            /** @description Who switched it off. */
-            by: components["schemas"]["SwitchedOffSide"];
-            /** @description How. */
-            how: components["schemas"]["SwitchedOffWay"];
-            /** @description The rule, as `<category>/<rule-name>`. */
-            rule_id: string;
-        };
-        /**
-         * @description Side says who did it.
-         *
-         *     - organization: The organization, in its policy.
-         *     - repository: The repository, in its rules file.
-         * @enum {string}
-         */
-        SwitchedOffSide: "organization" | "repository";
-        /**
-         * @description Way says how.
-         *
-         *     - disable: The rule is off.
-         *     - override: The rule is less severe.
-         *     - exclude: The rule does not look at some files.
-         * @enum {string}
-         */
-        SwitchedOffWay: "disable" | "override" | "exclude";
         /** @description Request of TestRule. */
         TestRuleRequest: {
             /** @description Match on the whole text instead of line by line. */
@@ -1553,6 +1357,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description The body is over 16 MiB (reason `BODY_TOO_LARGE`). */
+        DocumentTooLarge: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description What was to be changed is not what it was with that etag (reason `ETAG_MISMATCH`). */
         EtagMismatch: {
             headers: {
@@ -1607,19 +1424,6 @@ export interface components {
         };
         /** @description There is no such key, or it is another organization's (reason `KEY_NOT_FOUND`). */
         KeyNotFound: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Status"];
-            };
-        };
-        /** @description The organization has 100 valid keys, which is the most (reason `KEY_QUOTA`). */
-        KeyQuota: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1771,6 +1575,25 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `ETAG_MISMATCH`: rules were changed since the etag
+         *     - `RULE_EXISTS`: an id is that of a default rule
+         *     - `RULE_QUOTA`: the organization would have over 5,000 rules
+         */
+        RulesChanged: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description There is no such ruleset (reason `RULESET_NOT_FOUND`). */
         RulesetNotFound: {
             headers: {
@@ -1885,71 +1708,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    listEvents: {
-        parameters: {
-            query?: {
-                /** @description Only events of this action, such as `key.create`. */
-                action?: string;
-                /** @description Only events of this actor, as `actor` of an event has it. */
-                actor?: string;
-                /** @description Only events at or after this time. */
-                since?: string;
-                /** @description Only events before this time. */
-                until?: string;
-                /** @description How many events to answer at most: 1 to 1,000; 100 when not given. */
-                page_size?: number;
-                /** @description `next_page_token` of the page before, with the same filters. */
-                page_token?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "events": [
-                     *         {
-                     *           "action": "key.create",
-                     *           "actor": "key:key_01k9w1m8d2c7b5v4",
-                     *           "address": "192.0.2.7",
-                     *           "at": "2026-11-20T09:30:00Z",
-                     *           "event_id": "evt_01k9w3t5zq8h4m2x",
-                     *           "fields": [
-                     *             {
-                     *               "after": "reviews:read, reviews:write",
-                     *               "name": "scopes"
-                     *             }
-                     *           ],
-                     *           "request_id": "b2xvbmcgZW5vdWdo",
-                     *           "target": "key_01k9w3t5zq8h4m2x"
-                     *         }
-                     *       ],
-                     *       "next_page_token": ""
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ListEventsResponse"];
-                };
-            };
-            400: components["responses"]["InvalidArgument"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ScopeMissing"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listKeys: {
         parameters: {
             query?: never;
@@ -1974,16 +1732,13 @@ export interface operations {
                      *       "keys": [
                      *         {
                      *           "created_at": "2026-11-20T09:30:00Z",
-                     *           "created_by": "cli:root@server",
                      *           "key_id": "key_01k9w3t5zq8h4m2x",
                      *           "last_used_at": "2026-11-20T09:41:00Z",
                      *           "name": "ci",
-                     *           "rate_limit": 60,
                      *           "scopes": [
                      *             "reviews:read",
                      *             "reviews:write"
-                     *           ],
-                     *           "state": "active"
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -2034,11 +1789,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "created_at": "2026-11-20T09:30:00Z",
-                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "key_id": "key_01k9w3t5zq8h4m2x",
                      *       "name": "ci",
-                     *       "parent_key_id": "key_01k9w1m8d2c7b5v4",
-                     *       "rate_limit": 60,
                      *       "scopes": [
                      *         "reviews:read",
                      *         "reviews:write"
@@ -2052,7 +1804,6 @@ export interface operations {
             400: components["responses"]["InvalidArgument"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
-            409: components["responses"]["KeyQuota"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -2062,10 +1813,7 @@ export interface operations {
     };
     deleteKey: {
         parameters: {
-            query?: {
-                /** @description Whether to revoke the keys that it made as well, those that these made, and so on. */
-                with_children?: boolean;
-            };
+            query?: never;
             header?: never;
             path: {
                 /**
@@ -2093,188 +1841,6 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["KeyNotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPolicy: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The policy. */
-            200: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "disable": [
-                     *         "hygiene/todo"
-                     *       ],
-                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
-                     *       "fail_on": "high",
-                     *       "locked": {
-                     *         "rules": [
-                     *           "secrets/*"
-                     *         ],
-                     *         "rulesets": []
-                     *       },
-                     *       "override": {
-                     *         "security/weak-hash": {
-                     *           "exclude": [
-                     *             "legacy/**"
-                     *           ],
-                     *           "severity": "low"
-                     *         }
-                     *       },
-                     *       "skips": {
-                     *         "tolerated": [
-                     *           "binary",
-                     *           "submodule"
-                     *         ]
-                     *       },
-                     *       "suppression": {
-                     *         "allowed": true,
-                     *         "max_days": 366,
-                     *         "require_end": true,
-                     *         "require_reason": true,
-                     *         "secrets": false,
-                     *         "up_to": "high"
-                     *       },
-                     *       "updated_at": "2026-11-20T09:30:00Z",
-                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Policy"];
-                };
-            };
-            400: components["responses"]["InvalidArgument"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ScopeMissing"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setPolicy: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "disable": [
-                 *         "hygiene/todo"
-                 *       ],
-                 *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
-                 *       "fail_on": "high",
-                 *       "locked": {
-                 *         "rules": [
-                 *           "secrets/*"
-                 *         ],
-                 *         "rulesets": []
-                 *       },
-                 *       "override": {
-                 *         "security/weak-hash": {
-                 *           "exclude": [
-                 *             "legacy/**"
-                 *           ],
-                 *           "severity": "low"
-                 *         }
-                 *       },
-                 *       "skips": {
-                 *         "tolerated": [
-                 *           "binary",
-                 *           "submodule"
-                 *         ]
-                 *       },
-                 *       "suppression": {
-                 *         "allowed": true,
-                 *         "max_days": 366,
-                 *         "require_end": true,
-                 *         "require_reason": true,
-                 *         "secrets": false,
-                 *         "up_to": "high"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["PolicyInput"];
-            };
-        };
-        responses: {
-            /** @description The policy as it is stored. */
-            200: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "disable": [
-                     *         "hygiene/todo"
-                     *       ],
-                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
-                     *       "fail_on": "high",
-                     *       "locked": {
-                     *         "rules": [
-                     *           "secrets/*"
-                     *         ],
-                     *         "rulesets": []
-                     *       },
-                     *       "override": {
-                     *         "security/weak-hash": {
-                     *           "exclude": [
-                     *             "legacy/**"
-                     *           ],
-                     *           "severity": "low"
-                     *         }
-                     *       },
-                     *       "skips": {
-                     *         "tolerated": [
-                     *           "binary",
-                     *           "submodule"
-                     *         ]
-                     *       },
-                     *       "suppression": {
-                     *         "allowed": true,
-                     *         "max_days": 366,
-                     *         "require_end": true,
-                     *         "require_reason": true,
-                     *         "secrets": false,
-                     *         "up_to": "high"
-                     *       },
-                     *       "updated_at": "2026-11-20T09:30:00Z",
-                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Policy"];
-                };
-            };
-            400: components["responses"]["InvalidArgument"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ScopeMissing"];
-            409: components["responses"]["EtagMismatch"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -2318,7 +1884,6 @@ export interface operations {
                      *           "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *           "completed_at": "2026-11-20T09:41:07Z",
                      *           "created_at": "2026-11-20T09:41:03Z",
-                     *           "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *           "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *           "pr_number": 42,
                      *           "repo": "acme/shop",
@@ -2439,7 +2004,6 @@ export interface operations {
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
-                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "findings": [
                      *         {
                      *           "column": 9,
@@ -2725,7 +2289,6 @@ export interface operations {
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
-                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "findings": [
                      *         {
                      *           "column": 9,
@@ -3232,6 +2795,168 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listRuleHistory: {
+        parameters: {
+            query?: {
+                /** @description The most entries to answer: 1 to 100, 50 when not given. */
+                page_size?: number;
+                /** @description The next_page_token of the page before. */
+                page_token?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the rule, with its slash plain or as %2F.
+                 * @example custom/no-print
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "action": "delete",
+                     *           "at": "2026-11-20T09:30:00Z",
+                     *           "by": "key:key_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ],
+                     *       "next_page_token": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListRuleHistoryResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["RuleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    batchRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dry_run": true,
+                 *       "prune": false,
+                 *       "rules": [
+                 *         {
+                 *           "id": "no-print",
+                 *           "message": "Use the logger.",
+                 *           "pattern": "fmt\\.Print(ln|f)?\\(",
+                 *           "severity": "warning",
+                 *           "type": "regex"
+                 *         }
+                 *       ],
+                 *       "version": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchRulesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "action": "update",
+                     *           "fields": [
+                     *             "severity"
+                     *           ],
+                     *           "id": "custom/no-print"
+                     *         }
+                     *       ],
+                     *       "created": 0,
+                     *       "deleted": 0,
+                     *       "etag": "17",
+                     *       "unchanged": 41,
+                     *       "updated": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchRulesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["RepositoryNotAllowed"];
+            409: components["responses"]["RulesChanged"];
+            413: components["responses"]["DocumentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "etag": "17",
+                     *       "rules": [],
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExportRulesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     testRule: {
         parameters: {
             query?: never;
@@ -3441,68 +3166,6 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["RulesetNotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listRuleStats: {
-        parameters: {
-            query?: {
-                /** @description First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the last. When not given the window has 30 days. */
-                since?: string;
-                /** @description Last day of the window, `YYYY-MM-DD` in UTC; today when not given. */
-                until?: string;
-                /** @description Only what was found in this repository. */
-                repo?: string;
-                /** @description Only the numbers of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
-                rule_id?: string;
-                /** @description Only findings that are at least as severe. */
-                min_severity?: components["schemas"]["SeverityLevel"];
-                /** @description Whether there is one entry for each repository, in place of one for all. */
-                by_repository?: boolean;
-                /** @description How many entries to answer at most: 1 to 1,000; 100 when not given. */
-                page_size?: number;
-                /** @description `next_page_token` of the page before, with the same window and filters. */
-                page_token?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "next_page_token": "",
-                     *       "rules": [
-                     *         {
-                     *           "fixed": 24,
-                     *           "found": 31,
-                     *           "rule_id": "security/no-eval",
-                     *           "suppressed": 3
-                     *         }
-                     *       ],
-                     *       "since": "2026-10-22",
-                     *       "until": "2026-11-20"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ListRuleStatsResponse"];
-                };
-            };
-            400: components["responses"]["InvalidArgument"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/rule.proto.
  */
 export const file_prwarden_v1_rule: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIqQGCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAWIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgGiAEBGikKBVBhdGhzEg8KB2luY2x1ZGUYASADKAkSDwoHZXhjbHVkZRgCIAMoCRooCgVDYXNlcxINCgVtYXRjaBgBIAMoCRIQCghub19tYXRjaBgCIAMoCSIiCgRUeXBlEg8KC3Vuc3BlY2lmaWVkEAASCQoFcmVnZXgQAUIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgoKCF9lbmFibGVkQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5IloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiFQoTTGlzdFJ1bGVzZXRzUmVxdWVzdCI+ChRMaXN0UnVsZXNldHNSZXNwb25zZRImCghydWxlc2V0cxgBIAMoCzIULnByd2FyZGVuLnYxLlJ1bGVzZXQiIAoQTGlzdFJ1bGVzUmVxdWVzdBIMCgRuYW1lGAEgASgJIjUKEUxpc3RSdWxlc1Jlc3BvbnNlEiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZSIcCg5HZXRSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIyCg9HZXRSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNAoRQ3JlYXRlUnVsZVJlcXVlc3QSHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNQoSQ3JlYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInEKEVVwZGF0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJEh8KBHJ1bGUYAiABKAsyES5wcndhcmRlbi52MS5SdWxlEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI1ChJVcGRhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUidwoPVGVzdFJ1bGVSZXF1ZXN0EikKBHR5cGUYASABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAIgASgJEhEKCW11bHRpbGluZRgDIAEoCBIMCgR0ZXh0GAQgASgJQgcKBV90eXBlItMBChBUZXN0UnVsZVJlc3BvbnNlEi8KBGhpdHMYASADKAsyIS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlLkhpdBIRCgl0cnVuY2F0ZWQYAiABKAgSMAoNbWF0Y2hpbmdfY29zdBgDIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBpJCgNIaXQSDAoEbGluZRgBIAEoBRIOCgZjb2x1bW4YAiABKAUSEAoIZW5kX2xpbmUYAyABKAUSEgoKZW5kX2NvbHVtbhgEIAEoBSJrCg9UcnlSdWxlc1JlcXVlc3QSIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlEhEKBGxhc3QYAiABKAVIAIgBARIRCgRyZXBvGAMgASgJSAGIAQFCBwoFX2xhc3RCBwoFX3JlcG8ixgMKEFRyeVJ1bGVzUmVzcG9uc2USNQoFcnVsZXMYASADKAsyJi5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlJ1bGVIaXRzEkAKDXB1bGxfcmVxdWVzdHMYAiADKAsyKS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlB1bGxSZXF1ZXN0Eg8KB3VudHJpZWQYAyABKAUacgoIUnVsZUhpdHMSDwoHcnVsZV9pZBgBIAEoCRIMCgRoaXRzGAIgASgFEhUKDXB1bGxfcmVxdWVzdHMYAyABKAUSMAoNbWF0Y2hpbmdfY29zdBgEIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBqzAQoLUHVsbFJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEgwKBHJlcG8YAiABKAkSEQoJcHJfbnVtYmVyGAMgASgFEgwKBGhpdHMYBCABKAUSJgoIZmluZGluZ3MYBSADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhEKCXRydW5jYXRlZBgGIAEoCBInCgVlcnJvchgHIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yIh8KEURlbGV0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVJ1bGVSZXNwb25zZTLqBQoLUnVsZVNlcnZpY2USUwoMTGlzdFJ1bGVzZXRzEiAucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1Jlc3BvbnNlEkoKCUxpc3RSdWxlcxIdLnByd2FyZGVuLnYxLkxpc3RSdWxlc1JlcXVlc3QaHi5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXNwb25zZRJECgdHZXRSdWxlEhsucHJ3YXJkZW4udjEuR2V0UnVsZVJlcXVlc3QaHC5wcndhcmRlbi52MS5HZXRSdWxlUmVzcG9uc2USYAoKQ3JlYXRlUnVsZRIeLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmNyZWF0ZRJgCgpVcGRhdGVSdWxlEh4ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUudXBkYXRlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIqQGCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAWIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgGiAEBGikKBVBhdGhzEg8KB2luY2x1ZGUYASADKAkSDwoHZXhjbHVkZRgCIAMoCRooCgVDYXNlcxINCgVtYXRjaBgBIAMoCRIQCghub19tYXRjaBgCIAMoCSIiCgRUeXBlEg8KC3Vuc3BlY2lmaWVkEAASCQoFcmVnZXgQAUIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgoKCF9lbmFibGVkQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5IloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiFQoTTGlzdFJ1bGVzZXRzUmVxdWVzdCI+ChRMaXN0UnVsZXNldHNSZXNwb25zZRImCghydWxlc2V0cxgBIAMoCzIULnByd2FyZGVuLnYxLlJ1bGVzZXQiIAoQTGlzdFJ1bGVzUmVxdWVzdBIMCgRuYW1lGAEgASgJIjUKEUxpc3RSdWxlc1Jlc3BvbnNlEiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZSIcCg5HZXRSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIyCg9HZXRSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNAoRQ3JlYXRlUnVsZVJlcXVlc3QSHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNQoSQ3JlYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInEKEVVwZGF0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJEh8KBHJ1bGUYAiABKAsyES5wcndhcmRlbi52MS5SdWxlEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI1ChJVcGRhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUidAoRQmF0Y2hSdWxlc1JlcXVlc3QSDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDQoFcHJ1bmUYAyABKAgSDwoHZHJ5X3J1bhgEIAEoCBIMCgRldGFnGAUgASgJIqcBCgpSdWxlQ2hhbmdlEgoKAmlkGAEgASgJEjMKBmFjdGlvbhgCIAEoDjIeLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2UuQWN0aW9uSACIAQESDgoGZmllbGRzGAMgAygJIj0KBkFjdGlvbhIPCgt1bnNwZWNpZmllZBAAEgoKBmNyZWF0ZRABEgoKBnVwZGF0ZRACEgoKBmRlbGV0ZRADQgkKB19hY3Rpb24ikgEKEkJhdGNoUnVsZXNSZXNwb25zZRIoCgdjaGFuZ2VzGAEgAygLMhcucHJ3YXJkZW4udjEuUnVsZUNoYW5nZRIPCgdjcmVhdGVkGAIgASgFEg8KB3VwZGF0ZWQYAyABKAUSDwoHZGVsZXRlZBgEIAEoBRIRCgl1bmNoYW5nZWQYBSABKAUSDAoEZXRhZxgGIAEoCSIUChJFeHBvcnRSdWxlc1JlcXVlc3QiVgoTRXhwb3J0UnVsZXNSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFEiAKBXJ1bGVzGAIgAygLMhEucHJ3YXJkZW4udjEuUnVsZRIMCgRldGFnGAMgASgJIksKFkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkijgIKF0xpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEjsKB2VudHJpZXMYASADKAsyKi5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZS5FbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkanAEKBUVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIKCgJieRgCIAEoCRIzCgZhY3Rpb24YAyABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEh8KBHJ1bGUYBCABKAsyES5wcndhcmRlbi52MS5SdWxlQgkKB19hY3Rpb24idwoPVGVzdFJ1bGVSZXF1ZXN0EikKBHR5cGUYASABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAIgASgJEhEKCW11bHRpbGluZRgDIAEoCBIMCgR0ZXh0GAQgASgJQgcKBV90eXBlItMBChBUZXN0UnVsZVJlc3BvbnNlEi8KBGhpdHMYASADKAsyIS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlLkhpdBIRCgl0cnVuY2F0ZWQYAiABKAgSMAoNbWF0Y2hpbmdfY29zdBgDIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBpJCgNIaXQSDAoEbGluZRgBIAEoBRIOCgZjb2x1bW4YAiABKAUSEAoIZW5kX2xpbmUYAyABKAUSEgoKZW5kX2NvbHVtbhgEIAEoBSJrCg9UcnlSdWxlc1JlcXVlc3QSIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlEhEKBGxhc3QYAiABKAVIAIgBARIRCgRyZXBvGAMgASgJSAGIAQFCBwoFX2xhc3RCBwoFX3JlcG8ixgMKEFRyeVJ1bGVzUmVzcG9uc2USNQoFcnVsZXMYASADKAsyJi5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlJ1bGVIaXRzEkAKDXB1bGxfcmVxdWVzdHMYAiADKAsyKS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlB1bGxSZXF1ZXN0Eg8KB3VudHJpZWQYAyABKAUacgoIUnVsZUhpdHMSDwoHcnVsZV9pZBgBIAEoCRIMCgRoaXRzGAIgASgFEhUKDXB1bGxfcmVxdWVzdHMYAyABKAUSMAoNbWF0Y2hpbmdfY29zdBgEIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBqzAQoLUHVsbFJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEgwKBHJlcG8YAiABKAkSEQoJcHJfbnVtYmVyGAMgASgFEgwKBGhpdHMYBCABKAUSJgoIZmluZGluZ3MYBSADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhEKCXRydW5jYXRlZBgGIAEoCBInCgVlcnJvchgHIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yIh8KEURlbGV0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVJ1bGVSZXNwb25zZTL8BwoLUnVsZVNlcnZpY2USUwoMTGlzdFJ1bGVzZXRzEiAucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1Jlc3BvbnNlEkoKCUxpc3RSdWxlcxIdLnByd2FyZGVuLnYxLkxpc3RSdWxlc1JlcXVlc3QaHi5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXNwb25zZRJECgdHZXRSdWxlEhsucHJ3YXJkZW4udjEuR2V0UnVsZVJlcXVlc3QaHC5wcndhcmRlbi52MS5HZXRSdWxlUmVzcG9uc2USYAoKQ3JlYXRlUnVsZRIeLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmNyZWF0ZRJgCgpVcGRhdGVSdWxlEh4ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUudXBkYXRlEmAKCkJhdGNoUnVsZXMSHi5wcndhcmRlbi52MS5CYXRjaFJ1bGVzUmVxdWVzdBofLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXNwb25zZSIPsvsYCwoJcnVsZS5wdXNoKAESUAoLRXhwb3J0UnVsZXMSHy5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1JlcXVlc3QaIC5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1Jlc3BvbnNlElwKD0xpc3RSdWxlSGlzdG9yeRIjLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QaJC5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZRJmCghUZXN0UnVsZRIcLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVxdWVzdBodLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UiHbL7GBkKBE5PTkUSEWl0IHN0b3JlcyBub3RoaW5nEmYKCFRyeVJ1bGVzEhwucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSYAoKRGVsZXRlUnVsZRIeLnByd2FyZGVuLnYxLkRlbGV0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmRlbGV0ZUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Ruleset is a named group of rules.
@@ -621,6 +621,344 @@ export const UpdateRuleResponseSchema: GenMessage<UpdateRuleResponse> = /*@__PUR
   messageDesc(file_prwarden_v1_rule, 12);
 
 /**
+ * Request of BatchRules.
+ *
+ * @generated from message prwarden.v1.BatchRulesRequest
+ */
+export type BatchRulesRequest = Message<"prwarden.v1.BatchRulesRequest"> & {
+  /**
+   * Version of the document's format: 1, or not given.
+   *
+   * @generated from field: int32 version = 1;
+   */
+  version: number;
+
+  /**
+   * The rules as they shall be, each id once: at most 5,000.
+   *
+   * @generated from field: repeated prwarden.v1.Rule rules = 2;
+   */
+  rules: Rule[];
+
+  /**
+   * Delete rules that are not in the document.
+   *
+   * @generated from field: bool prune = 3;
+   */
+  prune: boolean;
+
+  /**
+   * Only check the document and say what would be changed.
+   *
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+
+  /**
+   * What the rules must be before; any when not given. It is that of ExportRules
+   * or of an earlier BatchRules.
+   *
+   * @generated from field: string etag = 5;
+   */
+  etag: string;
+};
+
+/**
+ * Describes the message prwarden.v1.BatchRulesRequest.
+ * Use `create(BatchRulesRequestSchema)` to create a new message.
+ */
+export const BatchRulesRequestSchema: GenMessage<BatchRulesRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 13);
+
+/**
+ * RuleChange is what becomes of a rule, or became of it.
+ *
+ * @generated from message prwarden.v1.RuleChange
+ */
+export type RuleChange = Message<"prwarden.v1.RuleChange"> & {
+  /**
+   * Full identifier of the rule, with its category.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What is done.
+   *
+   * @generated from field: optional prwarden.v1.RuleChange.Action action = 2;
+   */
+  action?: RuleChange_Action | undefined;
+
+  /**
+   * Names of the fields that differ, such as `paths.include`. Only with `update`.
+   *
+   * @generated from field: repeated string fields = 3;
+   */
+  fields: string[];
+};
+
+/**
+ * Describes the message prwarden.v1.RuleChange.
+ * Use `create(RuleChangeSchema)` to create a new message.
+ */
+export const RuleChangeSchema: GenMessage<RuleChange> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 14);
+
+/**
+ * Action says what is done.
+ *
+ * @generated from enum prwarden.v1.RuleChange.Action
+ */
+export enum RuleChange_Action {
+  /**
+   * Not given. Never sent by the server.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * The rule is new.
+   *
+   * @generated from enum value: create = 1;
+   */
+  create = 1,
+
+  /**
+   * The rule is another one than before.
+   *
+   * @generated from enum value: update = 2;
+   */
+  update = 2,
+
+  /**
+   * The rule is gone.
+   *
+   * @generated from enum value: delete = 3;
+   */
+  delete = 3,
+}
+
+/**
+ * Describes the enum prwarden.v1.RuleChange.Action.
+ */
+export const RuleChange_ActionSchema: GenEnum<RuleChange_Action> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_rule, 14, 0);
+
+/**
+ * Response of BatchRules.
+ *
+ * @generated from message prwarden.v1.BatchRulesResponse
+ */
+export type BatchRulesResponse = Message<"prwarden.v1.BatchRulesResponse"> & {
+  /**
+   * What is changed, ordered by id.
+   *
+   * @generated from field: repeated prwarden.v1.RuleChange changes = 1;
+   */
+  changes: RuleChange[];
+
+  /**
+   * Number of rules that are created.
+   *
+   * @generated from field: int32 created = 2;
+   */
+  created: number;
+
+  /**
+   * Number of rules that are changed.
+   *
+   * @generated from field: int32 updated = 3;
+   */
+  updated: number;
+
+  /**
+   * Number of rules that are deleted.
+   *
+   * @generated from field: int32 deleted = 4;
+   */
+  deleted: number;
+
+  /**
+   * Number of rules of the document that are there already.
+   *
+   * @generated from field: int32 unchanged = 5;
+   */
+  unchanged: number;
+
+  /**
+   * Stands for all rules of the organization as they are after the call. That of
+   * a call with `dry_run` is for the call that does it.
+   *
+   * @generated from field: string etag = 6;
+   */
+  etag: string;
+};
+
+/**
+ * Describes the message prwarden.v1.BatchRulesResponse.
+ * Use `create(BatchRulesResponseSchema)` to create a new message.
+ */
+export const BatchRulesResponseSchema: GenMessage<BatchRulesResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 15);
+
+/**
+ * Request of ExportRules.
+ *
+ * @generated from message prwarden.v1.ExportRulesRequest
+ */
+export type ExportRulesRequest = Message<"prwarden.v1.ExportRulesRequest"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.ExportRulesRequest.
+ * Use `create(ExportRulesRequestSchema)` to create a new message.
+ */
+export const ExportRulesRequestSchema: GenMessage<ExportRulesRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 16);
+
+/**
+ * Response of ExportRules.
+ *
+ * @generated from message prwarden.v1.ExportRulesResponse
+ */
+export type ExportRulesResponse = Message<"prwarden.v1.ExportRulesResponse"> & {
+  /**
+   * Version of the document's format: 1.
+   *
+   * @generated from field: int32 version = 1;
+   */
+  version: number;
+
+  /**
+   * The rules, ordered by id.
+   *
+   * @generated from field: repeated prwarden.v1.Rule rules = 2;
+   */
+  rules: Rule[];
+
+  /**
+   * Stands for all rules of the organization: another one after every change.
+   *
+   * @generated from field: string etag = 3;
+   */
+  etag: string;
+};
+
+/**
+ * Describes the message prwarden.v1.ExportRulesResponse.
+ * Use `create(ExportRulesResponseSchema)` to create a new message.
+ */
+export const ExportRulesResponseSchema: GenMessage<ExportRulesResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 17);
+
+/**
+ * Request of ListRuleHistory.
+ *
+ * @generated from message prwarden.v1.ListRuleHistoryRequest
+ */
+export type ListRuleHistoryRequest = Message<"prwarden.v1.ListRuleHistoryRequest"> & {
+  /**
+   * Identifier of the rule, with its slash plain or as %2F.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The most entries to answer: 1 to 100, 50 when not given.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message prwarden.v1.ListRuleHistoryRequest.
+ * Use `create(ListRuleHistoryRequestSchema)` to create a new message.
+ */
+export const ListRuleHistoryRequestSchema: GenMessage<ListRuleHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 18);
+
+/**
+ * Response of ListRuleHistory.
+ *
+ * @generated from message prwarden.v1.ListRuleHistoryResponse
+ */
+export type ListRuleHistoryResponse = Message<"prwarden.v1.ListRuleHistoryResponse"> & {
+  /**
+   * The changes, newest first.
+   *
+   * @generated from field: repeated prwarden.v1.ListRuleHistoryResponse.Entry entries = 1;
+   */
+  entries: ListRuleHistoryResponse_Entry[];
+
+  /**
+   * For the next page; empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message prwarden.v1.ListRuleHistoryResponse.
+ * Use `create(ListRuleHistoryResponseSchema)` to create a new message.
+ */
+export const ListRuleHistoryResponseSchema: GenMessage<ListRuleHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 19);
+
+/**
+ * Entry is one change of the rule.
+ *
+ * @generated from message prwarden.v1.ListRuleHistoryResponse.Entry
+ */
+export type ListRuleHistoryResponse_Entry = Message<"prwarden.v1.ListRuleHistoryResponse.Entry"> & {
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Who, such as `key:key_01k9w3t5zq8h4m2x`.
+   *
+   * @generated from field: string by = 2;
+   */
+  by: string;
+
+  /**
+   * What was done.
+   *
+   * @generated from field: optional prwarden.v1.RuleChange.Action action = 3;
+   */
+  action?: RuleChange_Action | undefined;
+
+  /**
+   * The rule as it was from then on; absent after its deletion.
+   *
+   * @generated from field: prwarden.v1.Rule rule = 4;
+   */
+  rule?: Rule | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.ListRuleHistoryResponse.Entry.
+ * Use `create(ListRuleHistoryResponse_EntrySchema)` to create a new message.
+ */
+export const ListRuleHistoryResponse_EntrySchema: GenMessage<ListRuleHistoryResponse_Entry> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 19, 0);
+
+/**
  * Request of TestRule.
  *
  * @generated from message prwarden.v1.TestRuleRequest
@@ -660,7 +998,7 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
  * Use `create(TestRuleRequestSchema)` to create a new message.
  */
 export const TestRuleRequestSchema: GenMessage<TestRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 13);
+  messageDesc(file_prwarden_v1_rule, 20);
 
 /**
  * Response of TestRule.
@@ -696,7 +1034,7 @@ export type TestRuleResponse = Message<"prwarden.v1.TestRuleResponse"> & {
  * Use `create(TestRuleResponseSchema)` to create a new message.
  */
 export const TestRuleResponseSchema: GenMessage<TestRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14);
+  messageDesc(file_prwarden_v1_rule, 21);
 
 /**
  * Hit is one place where the pattern matched.
@@ -738,7 +1076,7 @@ export type TestRuleResponse_Hit = Message<"prwarden.v1.TestRuleResponse.Hit"> &
  * Use `create(TestRuleResponse_HitSchema)` to create a new message.
  */
 export const TestRuleResponse_HitSchema: GenMessage<TestRuleResponse_Hit> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14, 0);
+  messageDesc(file_prwarden_v1_rule, 21, 0);
 
 /**
  * Request of TryRules.
@@ -776,7 +1114,7 @@ export type TryRulesRequest = Message<"prwarden.v1.TryRulesRequest"> & {
  * Use `create(TryRulesRequestSchema)` to create a new message.
  */
 export const TryRulesRequestSchema: GenMessage<TryRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 15);
+  messageDesc(file_prwarden_v1_rule, 22);
 
 /**
  * Response of TryRules.
@@ -811,7 +1149,7 @@ export type TryRulesResponse = Message<"prwarden.v1.TryRulesResponse"> & {
  * Use `create(TryRulesResponseSchema)` to create a new message.
  */
 export const TryRulesResponseSchema: GenMessage<TryRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 16);
+  messageDesc(file_prwarden_v1_rule, 23);
 
 /**
  * RuleHits is what a rule found in all pull requests together.
@@ -853,7 +1191,7 @@ export type TryRulesResponse_RuleHits = Message<"prwarden.v1.TryRulesResponse.Ru
  * Use `create(TryRulesResponse_RuleHitsSchema)` to create a new message.
  */
 export const TryRulesResponse_RuleHitsSchema: GenMessage<TryRulesResponse_RuleHits> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 16, 0);
+  messageDesc(file_prwarden_v1_rule, 23, 0);
 
 /**
  * PullRequest is what the rules found in one pull request.
@@ -917,7 +1255,7 @@ export type TryRulesResponse_PullRequest = Message<"prwarden.v1.TryRulesResponse
  * Use `create(TryRulesResponse_PullRequestSchema)` to create a new message.
  */
 export const TryRulesResponse_PullRequestSchema: GenMessage<TryRulesResponse_PullRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 16, 1);
+  messageDesc(file_prwarden_v1_rule, 23, 1);
 
 /**
  * Request of DeleteRule.
@@ -938,7 +1276,7 @@ export type DeleteRuleRequest = Message<"prwarden.v1.DeleteRuleRequest"> & {
  * Use `create(DeleteRuleRequestSchema)` to create a new message.
  */
 export const DeleteRuleRequestSchema: GenMessage<DeleteRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 17);
+  messageDesc(file_prwarden_v1_rule, 24);
 
 /**
  * Response of DeleteRule. Over REST the answer is 204 without a body.
@@ -953,7 +1291,7 @@ export type DeleteRuleResponse = Message<"prwarden.v1.DeleteRuleResponse"> & {
  * Use `create(DeleteRuleResponseSchema)` to create a new message.
  */
 export const DeleteRuleResponseSchema: GenMessage<DeleteRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 18);
+  messageDesc(file_prwarden_v1_rule, 25);
 
 /**
  * RuleService lists rulesets and reads, creates, changes, tries and deletes
@@ -1037,6 +1375,58 @@ export const RuleService: GenService<{
     methodKind: "unary";
     input: typeof UpdateRuleRequestSchema;
     output: typeof UpdateRuleResponseSchema;
+  },
+  /**
+   * BatchRules makes the organization's rules those of a document, in one
+   * transaction: it creates, changes and, when asked to, deletes rules. A rule
+   * that is as it shall be is left alone, so a second push of the same document
+   * changes nothing. Scope: rules:write.
+   *
+   * The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+   * may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+   * more messages of up to 1 MiB: the rules of all of them count, of the other
+   * fields those of the first. An organization has one such call at a time, and
+   * a server two.
+   *
+   * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+   * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+   * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+   * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+   * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+   * since the etag of the request, or meanwhile; UNAVAILABLE while another such
+   * call runs.
+   *
+   * @generated from rpc prwarden.v1.RuleService.BatchRules
+   */
+  batchRules: {
+    methodKind: "client_streaming";
+    input: typeof BatchRulesRequestSchema;
+    output: typeof BatchRulesResponseSchema;
+  },
+  /**
+   * ExportRules lists all rules that were created over the API, for the
+   * organization and for repositories, ordered by id, as a document that
+   * BatchRules takes. Scope: rules:read.
+   *
+   * @generated from rpc prwarden.v1.RuleService.ExportRules
+   */
+  exportRules: {
+    methodKind: "unary";
+    input: typeof ExportRulesRequestSchema;
+    output: typeof ExportRulesResponseSchema;
+  },
+  /**
+   * ListRuleHistory lists the changes of a rule that was created over the API,
+   * newest first, also when it was deleted. Of an organization's rules the last
+   * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+   * never was, or of which no change is kept.
+   *
+   * @generated from rpc prwarden.v1.RuleService.ListRuleHistory
+   */
+  listRuleHistory: {
+    methodKind: "unary";
+    input: typeof ListRuleHistoryRequestSchema;
+    output: typeof ListRuleHistoryResponseSchema;
   },
   /**
    * TestRule runs a pattern over a text without storing anything. The text is

@@ -102,6 +102,46 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_UpdateRuleResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_BatchRulesRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_BatchRulesRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_RuleChange_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_RuleChange_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_BatchRulesResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_BatchRulesResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ExportRulesRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ExportRulesRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ExportRulesResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ExportRulesResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListRuleHistoryRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListRuleHistoryRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListRuleHistoryResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_TestRuleRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -208,58 +248,92 @@ public final class RuleOuterClass {
       "leR\004rule\022;\n\013update_mask\030\003 \001(\0132\032.google.p" +
       "rotobuf.FieldMaskR\nupdateMask\";\n\022UpdateR" +
       "uleResponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1." +
-      "RuleR\004rule\"\227\001\n\017TestRuleRequest\022/\n\004type\030\001" +
-      " \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022" +
-      "\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030\003" +
-      " \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004textB\007\n\005_" +
-      "type\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132" +
-      "!.prwarden.v1.TestRuleResponse.HitR\004hits" +
-      "\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatchi" +
-      "ng_cost\030\003 \001(\0132\031.prwarden.v1.MatchingCost" +
-      "R\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004lin" +
-      "e\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 " +
-      "\001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendCol" +
-      "umn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021." +
-      "prwarden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R" +
-      "\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_la" +
-      "stB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rule" +
-      "s\030\001 \003(\0132&.prwarden.v1.TryRulesResponse.R" +
-      "uleHitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132)." +
-      "prwarden.v1.TryRulesResponse.PullRequest" +
-      "R\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007untried" +
-      "\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022" +
-      "\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(" +
-      "\005R\014pullRequests\022>\n\rmatching_cost\030\004 \001(\0132\031" +
-      ".prwarden.v1.MatchingCostR\014matchingCost\032" +
-      "\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010revi" +
-      "ewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 " +
-      "\001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010fin" +
-      "dings\030\005 \003(\0132\024.prwarden.v1.FindingR\010findi" +
-      "ngs\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005err" +
-      "or\030\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005erro" +
-      "r\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024" +
-      "\n\022DeleteRuleResponse2\352\005\n\013RuleService\022S\n\014" +
-      "ListRulesets\022 .prwarden.v1.ListRulesetsR" +
-      "equest\032!.prwarden.v1.ListRulesetsRespons" +
-      "e\022J\n\tListRules\022\035.prwarden.v1.ListRulesRe" +
-      "quest\032\036.prwarden.v1.ListRulesResponse\022D\n" +
-      "\007GetRule\022\033.prwarden.v1.GetRuleRequest\032\034." +
-      "prwarden.v1.GetRuleResponse\022`\n\nCreateRul" +
-      "e\022\036.prwarden.v1.CreateRuleRequest\032\037.prwa" +
-      "rden.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.c" +
-      "reate\022`\n\nUpdateRule\022\036.prwarden.v1.Update" +
-      "RuleRequest\032\037.prwarden.v1.UpdateRuleResp" +
-      "onse\"\021\262\373\030\r\n\013rule.update\022f\n\010TestRule\022\034.pr" +
-      "warden.v1.TestRuleRequest\032\035.prwarden.v1." +
-      "TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it stores " +
-      "nothing\022f\n\010TryRules\022\034.prwarden.v1.TryRul" +
-      "esRequest\032\035.prwarden.v1.TryRulesResponse" +
-      "\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\nDelet" +
-      "eRule\022\036.prwarden.v1.DeleteRuleRequest\032\037." +
-      "prwarden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013ru" +
-      "le.deleteBN\n\016io.prwarden.v1P\001Z:github.co" +
-      "m/prwarden/prwarden/gen/go/prwarden/v1;p" +
-      "rwardenv1b\006proto3"
+      "RuleR\004rule\"\231\001\n\021BatchRulesRequest\022\030\n\007vers" +
+      "ion\030\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwa" +
+      "rden.v1.RuleR\005rules\022\024\n\005prune\030\003 \001(\010R\005prun" +
+      "e\022\027\n\007dry_run\030\004 \001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\t" +
+      "R\004etag\"\273\001\n\nRuleChange\022\016\n\002id\030\001 \001(\tR\002id\022;\n" +
+      "\006action\030\002 \001(\0162\036.prwarden.v1.RuleChange.A" +
+      "ctionH\000R\006action\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fiel" +
+      "ds\"=\n\006Action\022\017\n\013unspecified\020\000\022\n\n\006create\020" +
+      "\001\022\n\n\006update\020\002\022\n\n\006delete\020\003B\t\n\007_action\"\307\001\n" +
+      "\022BatchRulesResponse\0221\n\007changes\030\001 \003(\0132\027.p" +
+      "rwarden.v1.RuleChangeR\007changes\022\030\n\007create" +
+      "d\030\002 \001(\005R\007created\022\030\n\007updated\030\003 \001(\005R\007updat" +
+      "ed\022\030\n\007deleted\030\004 \001(\005R\007deleted\022\034\n\tunchange" +
+      "d\030\005 \001(\005R\tunchanged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024" +
+      "\n\022ExportRulesRequest\"l\n\023ExportRulesRespo" +
+      "nse\022\030\n\007version\030\001 \001(\005R\007version\022\'\n\005rules\030\002" +
+      " \003(\0132\021.prwarden.v1.RuleR\005rules\022\022\n\004etag\030\003" +
+      " \001(\tR\004etag\"d\n\026ListRuleHistoryRequest\022\016\n\002" +
+      "id\030\001 \001(\tR\002id\022\033\n\tpage_size\030\002 \001(\005R\010pageSiz" +
+      "e\022\035\n\npage_token\030\003 \001(\tR\tpageToken\"\274\002\n\027Lis" +
+      "tRuleHistoryResponse\022D\n\007entries\030\001 \003(\0132*." +
+      "prwarden.v1.ListRuleHistoryResponse.Entr" +
+      "yR\007entries\022&\n\017next_page_token\030\002 \001(\tR\rnex" +
+      "tPageToken\032\262\001\n\005Entry\022*\n\002at\030\001 \001(\0132\032.googl" +
+      "e.protobuf.TimestampR\002at\022\016\n\002by\030\002 \001(\tR\002by" +
+      "\022;\n\006action\030\003 \001(\0162\036.prwarden.v1.RuleChang" +
+      "e.ActionH\000R\006action\210\001\001\022%\n\004rule\030\004 \001(\0132\021.pr" +
+      "warden.v1.RuleR\004ruleB\t\n\007_action\"\227\001\n\017Test" +
+      "RuleRequest\022/\n\004type\030\001 \001(\0162\026.prwarden.v1." +
+      "Rule.TypeH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007p" +
+      "attern\022\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022\n\004" +
+      "text\030\004 \001(\tR\004textB\007\n\005_type\"\224\002\n\020TestRuleRe" +
+      "sponse\0225\n\004hits\030\001 \003(\0132!.prwarden.v1.TestR" +
+      "uleResponse.HitR\004hits\022\034\n\ttruncated\030\002 \001(\010" +
+      "R\ttruncated\022>\n\rmatching_cost\030\003 \001(\0132\031.prw" +
+      "arden.v1.MatchingCostR\014matchingCost\032k\n\003H" +
+      "it\022\022\n\004line\030\001 \001(\005R\004line\022\026\n\006column\030\002 \001(\005R\006" +
+      "column\022\031\n\010end_line\030\003 \001(\005R\007endLine\022\035\n\nend" +
+      "_column\030\004 \001(\005R\tendColumn\"~\n\017TryRulesRequ" +
+      "est\022\'\n\005rules\030\001 \003(\0132\021.prwarden.v1.RuleR\005r" +
+      "ules\022\027\n\004last\030\002 \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 " +
+      "\001(\tH\001R\004repo\210\001\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020Try" +
+      "RulesResponse\022<\n\005rules\030\001 \003(\0132&.prwarden." +
+      "v1.TryRulesResponse.RuleHitsR\005rules\022N\n\rp" +
+      "ull_requests\030\002 \003(\0132).prwarden.v1.TryRule" +
+      "sResponse.PullRequestR\014pullRequests\022\030\n\007u" +
+      "ntried\030\003 \001(\005R\007untried\032\234\001\n\010RuleHits\022\027\n\007ru" +
+      "le_id\030\001 \001(\tR\006ruleId\022\022\n\004hits\030\002 \001(\005R\004hits\022" +
+      "#\n\rpull_requests\030\003 \001(\005R\014pullRequests\022>\n\r" +
+      "matching_cost\030\004 \001(\0132\031.prwarden.v1.Matchi" +
+      "ngCostR\014matchingCost\032\357\001\n\013PullRequest\022\033\n\t" +
+      "review_id\030\001 \001(\tR\010reviewId\022\022\n\004repo\030\002 \001(\tR" +
+      "\004repo\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004hi" +
+      "ts\030\004 \001(\005R\004hits\0220\n\010findings\030\005 \003(\0132\024.prwar" +
+      "den.v1.FindingR\010findings\022\034\n\ttruncated\030\006 " +
+      "\001(\010R\ttruncated\022.\n\005error\030\007 \001(\0132\030.prwarden" +
+      ".v1.ReviewErrorR\005error\"#\n\021DeleteRuleRequ" +
+      "est\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022DeleteRuleRespons" +
+      "e2\374\007\n\013RuleService\022S\n\014ListRulesets\022 .prwa" +
+      "rden.v1.ListRulesetsRequest\032!.prwarden.v" +
+      "1.ListRulesetsResponse\022J\n\tListRules\022\035.pr" +
+      "warden.v1.ListRulesRequest\032\036.prwarden.v1" +
+      ".ListRulesResponse\022D\n\007GetRule\022\033.prwarden" +
+      ".v1.GetRuleRequest\032\034.prwarden.v1.GetRule" +
+      "Response\022`\n\nCreateRule\022\036.prwarden.v1.Cre" +
+      "ateRuleRequest\032\037.prwarden.v1.CreateRuleR" +
+      "esponse\"\021\262\373\030\r\n\013rule.create\022`\n\nUpdateRule" +
+      "\022\036.prwarden.v1.UpdateRuleRequest\032\037.prwar" +
+      "den.v1.UpdateRuleResponse\"\021\262\373\030\r\n\013rule.up" +
+      "date\022`\n\nBatchRules\022\036.prwarden.v1.BatchRu" +
+      "lesRequest\032\037.prwarden.v1.BatchRulesRespo" +
+      "nse\"\017\262\373\030\013\n\trule.push(\001\022P\n\013ExportRules\022\037." +
+      "prwarden.v1.ExportRulesRequest\032 .prwarde" +
+      "n.v1.ExportRulesResponse\022\\\n\017ListRuleHist" +
+      "ory\022#.prwarden.v1.ListRuleHistoryRequest" +
+      "\032$.prwarden.v1.ListRuleHistoryResponse\022f" +
+      "\n\010TestRule\022\034.prwarden.v1.TestRuleRequest" +
+      "\032\035.prwarden.v1.TestRuleResponse\"\035\262\373\030\031\n\004N" +
+      "ONE\022\021it stores nothing\022f\n\010TryRules\022\034.prw" +
+      "arden.v1.TryRulesRequest\032\035.prwarden.v1.T" +
+      "ryRulesResponse\"\035\262\373\030\031\n\004NONE\022\021it stores n" +
+      "othing\022`\n\nDeleteRule\022\036.prwarden.v1.Delet" +
+      "eRuleRequest\032\037.prwarden.v1.DeleteRuleRes" +
+      "ponse\"\021\262\373\030\r\n\013rule.deleteBN\n\016io.prwarden." +
+      "v1P\001Z:github.com/prwarden/prwarden/gen/g" +
+      "o/prwarden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -360,14 +434,62 @@ public final class RuleOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_UpdateRuleResponse_descriptor,
         new java.lang.String[] { "Rule", });
-    internal_static_prwarden_v1_TestRuleRequest_descriptor =
+    internal_static_prwarden_v1_BatchRulesRequest_descriptor =
       getDescriptor().getMessageTypes().get(13);
+    internal_static_prwarden_v1_BatchRulesRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_BatchRulesRequest_descriptor,
+        new java.lang.String[] { "Version", "Rules", "Prune", "DryRun", "Etag", });
+    internal_static_prwarden_v1_RuleChange_descriptor =
+      getDescriptor().getMessageTypes().get(14);
+    internal_static_prwarden_v1_RuleChange_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_RuleChange_descriptor,
+        new java.lang.String[] { "Id", "Action", "Fields", });
+    internal_static_prwarden_v1_BatchRulesResponse_descriptor =
+      getDescriptor().getMessageTypes().get(15);
+    internal_static_prwarden_v1_BatchRulesResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_BatchRulesResponse_descriptor,
+        new java.lang.String[] { "Changes", "Created", "Updated", "Deleted", "Unchanged", "Etag", });
+    internal_static_prwarden_v1_ExportRulesRequest_descriptor =
+      getDescriptor().getMessageTypes().get(16);
+    internal_static_prwarden_v1_ExportRulesRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ExportRulesRequest_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_ExportRulesResponse_descriptor =
+      getDescriptor().getMessageTypes().get(17);
+    internal_static_prwarden_v1_ExportRulesResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ExportRulesResponse_descriptor,
+        new java.lang.String[] { "Version", "Rules", "Etag", });
+    internal_static_prwarden_v1_ListRuleHistoryRequest_descriptor =
+      getDescriptor().getMessageTypes().get(18);
+    internal_static_prwarden_v1_ListRuleHistoryRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListRuleHistoryRequest_descriptor,
+        new java.lang.String[] { "Id", "PageSize", "PageToken", });
+    internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor =
+      getDescriptor().getMessageTypes().get(19);
+    internal_static_prwarden_v1_ListRuleHistoryResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor,
+        new java.lang.String[] { "Entries", "NextPageToken", });
+    internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_descriptor =
+      internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor.getNestedTypes().get(0);
+    internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_descriptor,
+        new java.lang.String[] { "At", "By", "Action", "Rule", });
+    internal_static_prwarden_v1_TestRuleRequest_descriptor =
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
         new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_TestRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleResponse_descriptor,
@@ -379,13 +501,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TestRuleResponse_Hit_descriptor,
         new java.lang.String[] { "Line", "Column", "EndLine", "EndColumn", });
     internal_static_prwarden_v1_TryRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_TryRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesRequest_descriptor,
         new java.lang.String[] { "Rules", "Last", "Repo", });
     internal_static_prwarden_v1_TryRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_TryRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesResponse_descriptor,
@@ -403,13 +525,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TryRulesResponse_PullRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Repo", "PrNumber", "Hits", "Findings", "Truncated", "Error", });
     internal_static_prwarden_v1_DeleteRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_DeleteRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleRequest_descriptor,
         new java.lang.String[] { "Id", });
     internal_static_prwarden_v1_DeleteRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_prwarden_v1_DeleteRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleResponse_descriptor,

@@ -175,6 +175,99 @@ public final class RuleServiceGrpc {
     return getUpdateRuleMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.BatchRulesRequest,
+      io.prwarden.v1.BatchRulesResponse> getBatchRulesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "BatchRules",
+      requestType = io.prwarden.v1.BatchRulesRequest.class,
+      responseType = io.prwarden.v1.BatchRulesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.CLIENT_STREAMING)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.BatchRulesRequest,
+      io.prwarden.v1.BatchRulesResponse> getBatchRulesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.BatchRulesRequest, io.prwarden.v1.BatchRulesResponse> getBatchRulesMethod;
+    if ((getBatchRulesMethod = RuleServiceGrpc.getBatchRulesMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getBatchRulesMethod = RuleServiceGrpc.getBatchRulesMethod) == null) {
+          RuleServiceGrpc.getBatchRulesMethod = getBatchRulesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.BatchRulesRequest, io.prwarden.v1.BatchRulesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.CLIENT_STREAMING)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "BatchRules"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.BatchRulesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.BatchRulesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("BatchRules"))
+              .build();
+        }
+      }
+    }
+    return getBatchRulesMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ExportRulesRequest,
+      io.prwarden.v1.ExportRulesResponse> getExportRulesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ExportRules",
+      requestType = io.prwarden.v1.ExportRulesRequest.class,
+      responseType = io.prwarden.v1.ExportRulesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ExportRulesRequest,
+      io.prwarden.v1.ExportRulesResponse> getExportRulesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ExportRulesRequest, io.prwarden.v1.ExportRulesResponse> getExportRulesMethod;
+    if ((getExportRulesMethod = RuleServiceGrpc.getExportRulesMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getExportRulesMethod = RuleServiceGrpc.getExportRulesMethod) == null) {
+          RuleServiceGrpc.getExportRulesMethod = getExportRulesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ExportRulesRequest, io.prwarden.v1.ExportRulesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ExportRules"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ExportRulesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ExportRulesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("ExportRules"))
+              .build();
+        }
+      }
+    }
+    return getExportRulesMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListRuleHistoryRequest,
+      io.prwarden.v1.ListRuleHistoryResponse> getListRuleHistoryMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ListRuleHistory",
+      requestType = io.prwarden.v1.ListRuleHistoryRequest.class,
+      responseType = io.prwarden.v1.ListRuleHistoryResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ListRuleHistoryRequest,
+      io.prwarden.v1.ListRuleHistoryResponse> getListRuleHistoryMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ListRuleHistoryRequest, io.prwarden.v1.ListRuleHistoryResponse> getListRuleHistoryMethod;
+    if ((getListRuleHistoryMethod = RuleServiceGrpc.getListRuleHistoryMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getListRuleHistoryMethod = RuleServiceGrpc.getListRuleHistoryMethod) == null) {
+          RuleServiceGrpc.getListRuleHistoryMethod = getListRuleHistoryMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ListRuleHistoryRequest, io.prwarden.v1.ListRuleHistoryResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ListRuleHistory"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRuleHistoryRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRuleHistoryResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("ListRuleHistory"))
+              .build();
+        }
+      }
+    }
+    return getListRuleHistoryMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest,
       io.prwarden.v1.TestRuleResponse> getTestRuleMethod;
 
@@ -410,6 +503,56 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * BatchRules makes the organization's rules those of a document, in one
+     * transaction: it creates, changes and, when asked to, deletes rules. A rule
+     * that is as it shall be is left alone, so a second push of the same document
+     * changes nothing. Scope: rules:write.
+     * The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+     * may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+     * more messages of up to 1 MiB: the rules of all of them count, of the other
+     * fields those of the first. An organization has one such call at a time, and
+     * a server two.
+     * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+     * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
+     * call runs.
+     * </pre>
+     */
+    default io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesRequest> batchRules(
+        io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesResponse> responseObserver) {
+      return io.grpc.stub.ServerCalls.asyncUnimplementedStreamingCall(getBatchRulesMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ExportRules lists all rules that were created over the API, for the
+     * organization and for repositories, ordered by id, as a document that
+     * BatchRules takes. Scope: rules:read.
+     * </pre>
+     */
+    default void exportRules(io.prwarden.v1.ExportRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ExportRulesResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getExportRulesMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListRuleHistory lists the changes of a rule that was created over the API,
+     * newest first, also when it was deleted. Of an organization's rules the last
+     * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+     * never was, or of which no change is kept.
+     * </pre>
+     */
+    default void listRuleHistory(io.prwarden.v1.ListRuleHistoryRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRuleHistoryResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListRuleHistoryMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -570,6 +713,59 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * BatchRules makes the organization's rules those of a document, in one
+     * transaction: it creates, changes and, when asked to, deletes rules. A rule
+     * that is as it shall be is left alone, so a second push of the same document
+     * changes nothing. Scope: rules:write.
+     * The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+     * may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+     * more messages of up to 1 MiB: the rules of all of them count, of the other
+     * fields those of the first. An organization has one such call at a time, and
+     * a server two.
+     * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+     * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
+     * call runs.
+     * </pre>
+     */
+    public io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesRequest> batchRules(
+        io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesResponse> responseObserver) {
+      return io.grpc.stub.ClientCalls.asyncClientStreamingCall(
+          getChannel().newCall(getBatchRulesMethod(), getCallOptions()), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ExportRules lists all rules that were created over the API, for the
+     * organization and for repositories, ordered by id, as a document that
+     * BatchRules takes. Scope: rules:read.
+     * </pre>
+     */
+    public void exportRules(io.prwarden.v1.ExportRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ExportRulesResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getExportRulesMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListRuleHistory lists the changes of a rule that was created over the API,
+     * newest first, also when it was deleted. Of an organization's rules the last
+     * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+     * never was, or of which no change is kept.
+     * </pre>
+     */
+    public void listRuleHistory(io.prwarden.v1.ListRuleHistoryRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRuleHistoryResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getListRuleHistoryMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -709,6 +905,58 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * BatchRules makes the organization's rules those of a document, in one
+     * transaction: it creates, changes and, when asked to, deletes rules. A rule
+     * that is as it shall be is left alone, so a second push of the same document
+     * changes nothing. Scope: rules:write.
+     * The document may have 5,000 rules and 16 MiB, and the cases of changed rules
+     * may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or
+     * more messages of up to 1 MiB: the rules of all of them count, of the other
+     * fields those of the first. An organization has one such call at a time, and
+     * a server two.
+     * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
+     * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
+     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
+     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
+     * call runs.
+     * </pre>
+     */
+    @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
+    public io.grpc.stub.BlockingClientCall<io.prwarden.v1.BatchRulesRequest, io.prwarden.v1.BatchRulesResponse>
+        batchRules() {
+      return io.grpc.stub.ClientCalls.blockingClientStreamingCall(
+          getChannel(), getBatchRulesMethod(), getCallOptions());
+    }
+
+    /**
+     * <pre>
+     * ExportRules lists all rules that were created over the API, for the
+     * organization and for repositories, ordered by id, as a document that
+     * BatchRules takes. Scope: rules:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ExportRulesResponse exportRules(io.prwarden.v1.ExportRulesRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getExportRulesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListRuleHistory lists the changes of a rule that was created over the API,
+     * newest first, also when it was deleted. Of an organization's rules the last
+     * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+     * never was, or of which no change is kept.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRuleHistoryResponse listRuleHistory(io.prwarden.v1.ListRuleHistoryRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getListRuleHistoryMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -841,6 +1089,31 @@ public final class RuleServiceGrpc {
     public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getUpdateRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ExportRules lists all rules that were created over the API, for the
+     * organization and for repositories, ordered by id, as a document that
+     * BatchRules takes. Scope: rules:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ExportRulesResponse exportRules(io.prwarden.v1.ExportRulesRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getExportRulesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListRuleHistory lists the changes of a rule that was created over the API,
+     * newest first, also when it was deleted. Of an organization's rules the last
+     * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+     * never was, or of which no change is kept.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRuleHistoryResponse listRuleHistory(io.prwarden.v1.ListRuleHistoryRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getListRuleHistoryMethod(), getCallOptions(), request);
     }
 
     /**
@@ -986,6 +1259,33 @@ public final class RuleServiceGrpc {
 
     /**
      * <pre>
+     * ExportRules lists all rules that were created over the API, for the
+     * organization and for repositories, ordered by id, as a document that
+     * BatchRules takes. Scope: rules:read.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ExportRulesResponse> exportRules(
+        io.prwarden.v1.ExportRulesRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getExportRulesMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * ListRuleHistory lists the changes of a rule that was created over the API,
+     * newest first, also when it was deleted. Of an organization's rules the last
+     * 50,000 changes are kept. Scope: rules:read. Errors: NOT_FOUND for a rule that
+     * never was, or of which no change is kept.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListRuleHistoryResponse> listRuleHistory(
+        io.prwarden.v1.ListRuleHistoryRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getListRuleHistoryMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * TestRule runs a pattern over a text without storing anything. The text is
      * treated as one file of which every line was added. Scope: rules:read.
      * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
@@ -1035,9 +1335,12 @@ public final class RuleServiceGrpc {
   private static final int METHODID_GET_RULE = 2;
   private static final int METHODID_CREATE_RULE = 3;
   private static final int METHODID_UPDATE_RULE = 4;
-  private static final int METHODID_TEST_RULE = 5;
-  private static final int METHODID_TRY_RULES = 6;
-  private static final int METHODID_DELETE_RULE = 7;
+  private static final int METHODID_EXPORT_RULES = 5;
+  private static final int METHODID_LIST_RULE_HISTORY = 6;
+  private static final int METHODID_TEST_RULE = 7;
+  private static final int METHODID_TRY_RULES = 8;
+  private static final int METHODID_DELETE_RULE = 9;
+  private static final int METHODID_BATCH_RULES = 10;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1076,6 +1379,14 @@ public final class RuleServiceGrpc {
           serviceImpl.updateRule((io.prwarden.v1.UpdateRuleRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateRuleResponse>) responseObserver);
           break;
+        case METHODID_EXPORT_RULES:
+          serviceImpl.exportRules((io.prwarden.v1.ExportRulesRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ExportRulesResponse>) responseObserver);
+          break;
+        case METHODID_LIST_RULE_HISTORY:
+          serviceImpl.listRuleHistory((io.prwarden.v1.ListRuleHistoryRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ListRuleHistoryResponse>) responseObserver);
+          break;
         case METHODID_TEST_RULE:
           serviceImpl.testRule((io.prwarden.v1.TestRuleRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse>) responseObserver);
@@ -1098,6 +1409,9 @@ public final class RuleServiceGrpc {
     public io.grpc.stub.StreamObserver<Req> invoke(
         io.grpc.stub.StreamObserver<Resp> responseObserver) {
       switch (methodId) {
+        case METHODID_BATCH_RULES:
+          return (io.grpc.stub.StreamObserver<Req>) serviceImpl.batchRules(
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesResponse>) responseObserver);
         default:
           throw new AssertionError();
       }
@@ -1141,6 +1455,27 @@ public final class RuleServiceGrpc {
               io.prwarden.v1.UpdateRuleRequest,
               io.prwarden.v1.UpdateRuleResponse>(
                 service, METHODID_UPDATE_RULE)))
+        .addMethod(
+          getBatchRulesMethod(),
+          io.grpc.stub.ServerCalls.asyncClientStreamingCall(
+            new MethodHandlers<
+              io.prwarden.v1.BatchRulesRequest,
+              io.prwarden.v1.BatchRulesResponse>(
+                service, METHODID_BATCH_RULES)))
+        .addMethod(
+          getExportRulesMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ExportRulesRequest,
+              io.prwarden.v1.ExportRulesResponse>(
+                service, METHODID_EXPORT_RULES)))
+        .addMethod(
+          getListRuleHistoryMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ListRuleHistoryRequest,
+              io.prwarden.v1.ListRuleHistoryResponse>(
+                service, METHODID_LIST_RULE_HISTORY)))
         .addMethod(
           getTestRuleMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1215,6 +1550,9 @@ public final class RuleServiceGrpc {
               .addMethod(getGetRuleMethod())
               .addMethod(getCreateRuleMethod())
               .addMethod(getUpdateRuleMethod())
+              .addMethod(getBatchRulesMethod())
+              .addMethod(getExportRulesMethod())
+              .addMethod(getListRuleHistoryMethod())
               .addMethod(getTestRuleMethod())
               .addMethod(getTryRulesMethod())
               .addMethod(getDeleteRuleMethod())
