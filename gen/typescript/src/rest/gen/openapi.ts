@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Lists events, newest first. Scope: audit:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -13,15 +33,15 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Lists the organization's keys that are not revoked, newest first. It never answers a token. Scope: keys:admin.
+         * @description Lists the organization's keys: those that work first, then those that are revoked or expired, for 90 days; newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create key
-         * @description Makes a key. The token is in the answer and nowhere else: only its hash is stored. Answered with 201 over REST. Scope: keys:admin.
+         * @description Makes a key. The token is in the answer and nowhere else: only its hash is stored. A key that a key makes can't do more than that one: it has no other scopes, no higher rate limit, and no later end. Answered with 201 over REST. Scope: keys:admin.
          *
-         *     Errors: INVALID_ARGUMENT for a bad name, scope or expiry; PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key does not have.
+         *     Errors: INVALID_ARGUMENT for a bad name, scope, expiry or rate limit; PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key does not have; FAILED_PRECONDITION (KEY_QUOTA) while the organization has 100 valid keys.
          */
         post: operations["createKey"];
         delete?: never;
@@ -42,9 +62,35 @@ export interface paths {
         post?: never;
         /**
          * Delete key
-         * @description Revokes a key, the caller's own too. It is refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND.
+         * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also for a key that is revoked already, unless `with_children` finds one that is not.
          */
         delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get policy
+         * @description Reads the policy. An organization that has set none has the default policy. Scope: policy:read.
+         */
+        get: operations["getPolicy"];
+        /**
+         * Set policy
+         * @description Sets the whole policy: what the request leaves out is as in the default policy. It applies to reviews that are claimed after the answer. Scope: policy:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; ABORTED (ETAG_MISMATCH) when the policy was changed since the etag of the request, or meanwhile.
+         */
+        put: operations["setPolicy"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -362,10 +408,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/stats/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rule stats
+         * @description Says for each rule how much it found in a window of days, how much of that was fixed, and how much was suppressed. The rules that found most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter, window or page token.
+         *
+         *     Each finding counts once in its pull request, on the day (UTC) of the review that had it first: a review is compared with the one before of the same repository, pull request and ruleset. Where that one is deleted, or both ran at the same time, findings may count again. Only findings that a review stores count, at most 10,000.
+         */
+        get: operations["listRuleStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description AuditEvent is a change that was made. */
+        AuditEvent: {
+            /** @description What was done, such as `key.create`. */
+            action: string;
+            /** @description Who made it: `key:` and the identifier of an API key, `cli:` and the user and host of an operator, or `system` for what the server did by itself, such as storing what its configuration file declares. */
+            actor: string;
+            /** @description IP address that the request came from; absent when there was none. */
+            address?: string;
+            /**
+             * Format: date-time
+             * @description When the change was made.
+             */
+            at: string;
+            /** @description Identifier: `evt_` and an opaque suffix. */
+            event_id: string;
+            /** @description What the change was, at most 100 fields. Never a token, a password or source code. */
+            fields: components["schemas"]["AuditEventField"][];
+            /** @description Identifier of the request, as in the server's log; absent when there was none. */
+            request_id?: string;
+            /** @description Identifier of what was changed. */
+            target: string;
+        };
+        /** @description Field is one field of what was changed. */
+        AuditEventField: {
+            /** @description What it is now, at most 2 KiB; absent where there is nothing. */
+            after?: string;
+            /** @description What it was, at most 2 KiB; absent where there was nothing. */
+            before?: string;
+            /** @description Name of the field, such as `rate_limit`. */
+            name: string;
+        };
         /** @description What is wrong in a request, field by field. */
         BadRequest: {
             /** @enum {string} */
@@ -436,11 +535,16 @@ export interface components {
         CreateKeyRequest: {
             /**
              * Format: date-time
-             * @description When the key stops working, in the future; never when not given.
+             * @description When the key stops working, in the future and no later than the caller's own key. When not given, it is as that one's: for a key without an end, never.
              */
             expires_at?: string;
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
+            /**
+             * Format: int32
+             * @description Requests a minute that the key may make, at most those of the caller's own key. When not given, the default of 60, or the caller's own if that is less.
+             */
+            rate_limit?: number;
             /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, each at most once. */
             scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read")[];
         };
@@ -451,6 +555,8 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /** @description Who made it: `key:` and the identifier of the caller's own key. */
+            created_by: string;
             /**
              * Format: date-time
              * @description When it stops working; absent when never.
@@ -460,6 +566,13 @@ export interface components {
             key_id: string;
             /** @description Name of the key. */
             name: string;
+            /** @description Identifier of the caller's own key. */
+            parent_key_id?: string;
+            /**
+             * Format: int32
+             * @description Requests a minute that it may make.
+             */
+            rate_limit: number;
             /** @description What the key may do. */
             scopes: string[];
             /** @description The key itself: `prw_`, 30 characters, and a checksum of 6, all base62. Answered this once only. */
@@ -608,6 +721,8 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /** @description Who made it: `key:` and the identifier of an API key, or `cli:` and the user and host of an operator. */
+            created_by: string;
             /**
              * Format: date-time
              * @description When it stops working; absent when never.
@@ -622,8 +737,38 @@ export interface components {
             last_used_at?: string;
             /** @description Name given by whoever created it. */
             name: string;
+            /** @description Identifier of the key that made it; absent when an operator did. */
+            parent_key_id?: string;
+            /**
+             * Format: int32
+             * @description Requests a minute that it may make.
+             */
+            rate_limit: number;
+            /**
+             * Format: date-time
+             * @description When it was revoked; absent unless it was.
+             */
+            revoked_at?: string;
             /** @description What the key may do. */
             scopes: string[];
+            /** @description Whether it works. */
+            state: components["schemas"]["KeyState"];
+        };
+        /**
+         * @description State says whether a key works.
+         *
+         *     - active: It works.
+         *     - expired: Its end has passed.
+         *     - revoked: It was revoked.
+         * @enum {string}
+         */
+        KeyState: "active" | "expired" | "revoked";
+        /** @description Response of ListEvents. */
+        ListEventsResponse: {
+            /** @description Newest first. */
+            events: components["schemas"]["AuditEvent"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
         };
         /**
          * @description Kind says which findings.
@@ -643,7 +788,7 @@ export interface components {
         };
         /** @description Response of ListKeys. */
         ListKeysResponse: {
-            /** @description The keys, newest first. */
+            /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
         };
         /** @description Response of ListReviews. */
@@ -674,6 +819,17 @@ export interface components {
             /** @description The rule as it was from then on; absent after its deletion. */
             rule?: components["schemas"]["Rule"];
         };
+        /** @description Response of ListRuleStats. */
+        ListRuleStatsResponse: {
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+            /** @description The rules that have numbers in the window, those that found most first, then by rule and repository. */
+            rules: components["schemas"]["RuleStats"][];
+            /** @description First day of the window, `YYYY-MM-DD` in UTC. */
+            since: string;
+            /** @description Last day of the window, `YYYY-MM-DD` in UTC. */
+            until: string;
+        };
         /** @description Response of ListRules. */
         ListRulesResponse: {
             /** @description The rules, ordered by id. At most 5,500: a ruleset is not paged. */
@@ -698,6 +854,8 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
+            /** @description Who created the review: `key:` and the identifier of an API key. */
+            created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
             /** @description Commit at the head of the pull request; absent until known. */
@@ -759,6 +917,129 @@ export interface components {
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
         };
+        /** @description Policy is what an organization decides over its repositories. */
+        Policy: {
+            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
+            disable: string[];
+            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
+            etag: string;
+            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
+            fail_on?: components["schemas"]["SeverityLevel"];
+            /** @description The rules that no repository can switch off; none when not given. */
+            locked?: components["schemas"]["PolicyLocked"];
+            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
+            override: components["schemas"]["PolicyOverrideEntry"];
+            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
+            skips?: components["schemas"]["PolicySkips"];
+            /** @description Which findings one person may set aside. */
+            suppression?: components["schemas"]["PolicySuppression"];
+            /**
+             * Format: date-time
+             * @description When the policy was set; absent while it is the default one.
+             */
+            readonly updated_at?: string;
+            /** @description Who set it, such as `key:key_01k9w3t5zq8h4m2x`; absent while it is the default one. */
+            readonly updated_by?: string;
+        };
+        /** @description Policy is what an organization decides over its repositories. */
+        PolicyInput: {
+            /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
+            disable?: string[];
+            /** @description Stands for the content of the policy. In a request it is the one that the policy must have; without it any is replaced. */
+            etag?: string;
+            /** @description The least severity that fails. A request can only be stricter. When not given each request decides. */
+            fail_on?: components["schemas"]["SeverityLevel"];
+            /** @description The rules that no repository can switch off; none when not given. */
+            locked?: components["schemas"]["PolicyLockedInput"];
+            /** @description Changes of default rules, and of findings of the category `meta`, by id. */
+            override?: components["schemas"]["PolicyOverrideEntryInput"];
+            /** @description What need not have been looked at; `binary` and `submodule` when not given. */
+            skips?: components["schemas"]["PolicySkipsInput"];
+            /** @description Which findings one person may set aside. */
+            suppression?: components["schemas"]["PolicySuppressionInput"];
+        };
+        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
+        PolicyLocked: {
+            /** @description Ids of rules, and `category/*` for all of a category. */
+            rules: string[];
+            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
+            rulesets: ("default" | "custom")[];
+        };
+        /** @description Locked are the rules that nothing in a repository can switch off: neither its rules file, nor a comment, nor the choice of a ruleset. */
+        PolicyLockedInput: {
+            /** @description Ids of rules, and `category/*` for all of a category. */
+            rules?: string[];
+            /** @description Rulesets of which all rules are locked: `default` and `custom`. */
+            rulesets?: ("default" | "custom")[];
+        };
+        /** @description Override changes a default rule in all repositories. */
+        PolicyOverride: {
+            /** @description Globs of files that the rule does not look at, beside its own. */
+            exclude: string[];
+            /** @description The severity instead of the rule's own. */
+            severity?: components["schemas"]["SeverityLevel"];
+        };
+        PolicyOverrideEntry: {
+            key: string;
+            value?: components["schemas"]["PolicyOverride"];
+        };
+        PolicyOverrideEntryInput: {
+            key?: string;
+            value?: components["schemas"]["PolicyOverrideInput"];
+        };
+        /** @description Override changes a default rule in all repositories. */
+        PolicyOverrideInput: {
+            /** @description Globs of files that the rule does not look at, beside its own. */
+            exclude?: string[];
+            /** @description The severity instead of the rule's own. */
+            severity?: components["schemas"]["SeverityLevel"];
+        };
+        /** @description Skips says what need not have been looked at. */
+        PolicySkips: {
+            /** @description Reasons for which a change passes although something was not looked at. */
+            tolerated: components["schemas"]["SkipReason"][];
+        };
+        /** @description Skips says what need not have been looked at. */
+        PolicySkipsInput: {
+            /** @description Reasons for which a change passes although something was not looked at. */
+            tolerated?: components["schemas"]["SkipReason"][];
+        };
+        /** @description Suppression says which findings one person may set aside, and how. */
+        PolicySuppression: {
+            /** @description Whether any may be; true when not given. */
+            allowed?: boolean;
+            /**
+             * Format: int32
+             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
+             */
+            max_days?: number;
+            /** @description Whether an end must be given; true when not given. */
+            require_end?: boolean;
+            /** @description Whether a reason must be given; true when not given. */
+            require_reason?: boolean;
+            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
+            secrets?: boolean;
+            /** @description The most severe finding that may be; `high` when not given. */
+            up_to?: components["schemas"]["SeverityLevel"];
+        };
+        /** @description Suppression says which findings one person may set aside, and how. */
+        PolicySuppressionInput: {
+            /** @description Whether any may be; true when not given. */
+            allowed?: boolean;
+            /**
+             * Format: int32
+             * @description How many days away the end may be: 1 to 3,660, or 0 for any; 366 when not given.
+             */
+            max_days?: number;
+            /** @description Whether an end must be given; true when not given. */
+            require_end?: boolean;
+            /** @description Whether a reason must be given; true when not given. */
+            require_reason?: boolean;
+            /** @description Whether findings may be of rules that redact, or of the category `secrets`; false when not given. */
+            secrets?: boolean;
+            /** @description The most severe finding that may be; `high` when not given. */
+            up_to?: components["schemas"]["SeverityLevel"];
+        };
         /**
          * @description Level says which of an organization's waiting reviews go first.
          *
@@ -791,6 +1072,8 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
+            /** @description Who created the review: `key:` and the identifier of an API key. */
+            created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
@@ -1014,6 +1297,28 @@ export interface components {
             exclude?: string[];
             /** @description A file is looked at when one of these matches; all files when empty. */
             include?: string[];
+        };
+        /** @description RuleStats is the numbers of a rule. */
+        RuleStats: {
+            /**
+             * Format: int32
+             * @description Findings that the review before reported, and that are gone.
+             */
+            fixed: number;
+            /**
+             * Format: int32
+             * @description Findings that a review had and the review before did not, reported or suppressed.
+             */
+            found: number;
+            /** @description Repository as `<owner>/<repository>`; absent in the sum of all. */
+            repo?: string;
+            /** @description The rule, as `<category>/<rule-name>`. */
+            rule_id: string;
+            /**
+             * Format: int32
+             * @description Findings that a comment suppresses, and did not in the review before.
+             */
+            suppressed: number;
         };
         /**
          * @description Type is the kind of check.
@@ -1435,6 +1740,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description The organization has 100 valid keys, which is the most (reason `KEY_QUOTA`). */
+        KeyQuota: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /**
          * @description One of these reasons:
          *
@@ -1708,6 +2026,71 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of this action, such as `key.create`. */
+                action?: string;
+                /** @description Only events of this actor, as `actor` of an event has it. */
+                actor?: string;
+                /** @description Only events at or after this time. */
+                since?: string;
+                /** @description Only events before this time. */
+                until?: string;
+                /** @description How many events to answer at most: 1 to 1,000; 100 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "action": "key.create",
+                     *           "actor": "key:key_01k9w1m8d2c7b5v4",
+                     *           "address": "192.0.2.7",
+                     *           "at": "2026-11-20T09:30:00Z",
+                     *           "event_id": "evt_01k9w3t5zq8h4m2x",
+                     *           "fields": [
+                     *             {
+                     *               "after": "reviews:read, reviews:write",
+                     *               "name": "scopes"
+                     *             }
+                     *           ],
+                     *           "request_id": "b2xvbmcgZW5vdWdo",
+                     *           "target": "key_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ],
+                     *       "next_page_token": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListEventsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -1732,13 +2115,16 @@ export interface operations {
                      *       "keys": [
                      *         {
                      *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "created_by": "cli:root@server",
                      *           "key_id": "key_01k9w3t5zq8h4m2x",
                      *           "last_used_at": "2026-11-20T09:41:00Z",
                      *           "name": "ci",
+                     *           "rate_limit": 60,
                      *           "scopes": [
                      *             "reviews:read",
                      *             "reviews:write"
-                     *           ]
+                     *           ],
+                     *           "state": "active"
                      *         }
                      *       ]
                      *     }
@@ -1789,8 +2175,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "key_id": "key_01k9w3t5zq8h4m2x",
                      *       "name": "ci",
+                     *       "parent_key_id": "key_01k9w1m8d2c7b5v4",
+                     *       "rate_limit": 60,
                      *       "scopes": [
                      *         "reviews:read",
                      *         "reviews:write"
@@ -1804,6 +2193,7 @@ export interface operations {
             400: components["responses"]["InvalidArgument"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["KeyQuota"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -1813,7 +2203,10 @@ export interface operations {
     };
     deleteKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to revoke the keys that it made as well, those that these made, and so on. */
+                with_children?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -1841,6 +2234,188 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["KeyNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "disable": [
+                     *         "hygiene/todo"
+                     *       ],
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "fail_on": "high",
+                     *       "locked": {
+                     *         "rules": [
+                     *           "secrets/*"
+                     *         ],
+                     *         "rulesets": []
+                     *       },
+                     *       "override": {
+                     *         "security/weak-hash": {
+                     *           "exclude": [
+                     *             "legacy/**"
+                     *           ],
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "skips": {
+                     *         "tolerated": [
+                     *           "binary",
+                     *           "submodule"
+                     *         ]
+                     *       },
+                     *       "suppression": {
+                     *         "allowed": true,
+                     *         "max_days": 366,
+                     *         "require_end": true,
+                     *         "require_reason": true,
+                     *         "secrets": false,
+                     *         "up_to": "high"
+                     *       },
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "disable": [
+                 *         "hygiene/todo"
+                 *       ],
+                 *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                 *       "fail_on": "high",
+                 *       "locked": {
+                 *         "rules": [
+                 *           "secrets/*"
+                 *         ],
+                 *         "rulesets": []
+                 *       },
+                 *       "override": {
+                 *         "security/weak-hash": {
+                 *           "exclude": [
+                 *             "legacy/**"
+                 *           ],
+                 *           "severity": "low"
+                 *         }
+                 *       },
+                 *       "skips": {
+                 *         "tolerated": [
+                 *           "binary",
+                 *           "submodule"
+                 *         ]
+                 *       },
+                 *       "suppression": {
+                 *         "allowed": true,
+                 *         "max_days": 366,
+                 *         "require_end": true,
+                 *         "require_reason": true,
+                 *         "secrets": false,
+                 *         "up_to": "high"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PolicyInput"];
+            };
+        };
+        responses: {
+            /** @description The policy as it is stored. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "disable": [
+                     *         "hygiene/todo"
+                     *       ],
+                     *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "fail_on": "high",
+                     *       "locked": {
+                     *         "rules": [
+                     *           "secrets/*"
+                     *         ],
+                     *         "rulesets": []
+                     *       },
+                     *       "override": {
+                     *         "security/weak-hash": {
+                     *           "exclude": [
+                     *             "legacy/**"
+                     *           ],
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "skips": {
+                     *         "tolerated": [
+                     *           "binary",
+                     *           "submodule"
+                     *         ]
+                     *       },
+                     *       "suppression": {
+                     *         "allowed": true,
+                     *         "max_days": 366,
+                     *         "require_end": true,
+                     *         "require_reason": true,
+                     *         "secrets": false,
+                     *         "up_to": "high"
+                     *       },
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["EtagMismatch"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -1884,6 +2459,7 @@ export interface operations {
                      *           "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *           "completed_at": "2026-11-20T09:41:07Z",
                      *           "created_at": "2026-11-20T09:41:03Z",
+                     *           "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *           "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *           "pr_number": 42,
                      *           "repo": "acme/shop",
@@ -2004,6 +2580,7 @@ export interface operations {
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "findings": [
                      *         {
                      *           "column": 9,
@@ -2289,6 +2866,7 @@ export interface operations {
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *       "findings": [
                      *         {
                      *           "column": 9,
@@ -3166,6 +3744,68 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["RulesetNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRuleStats: {
+        parameters: {
+            query?: {
+                /** @description First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the last. When not given the window has 30 days. */
+                since?: string;
+                /** @description Last day of the window, `YYYY-MM-DD` in UTC; today when not given. */
+                until?: string;
+                /** @description Only what was found in this repository. */
+                repo?: string;
+                /** @description Only the numbers of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
+                rule_id?: string;
+                /** @description Only findings that are at least as severe. */
+                min_severity?: components["schemas"]["SeverityLevel"];
+                /** @description Whether there is one entry for each repository, in place of one for all. */
+                by_repository?: boolean;
+                /** @description How many entries to answer at most: 1 to 1,000; 100 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same window and filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next_page_token": "",
+                     *       "rules": [
+                     *         {
+                     *           "fixed": 24,
+                     *           "found": 31,
+                     *           "rule_id": "security/no-eval",
+                     *           "suppressed": 3
+                     *         }
+                     *       ],
+                     *       "since": "2026-10-22",
+                     *       "until": "2026-11-20"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListRuleStatsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
