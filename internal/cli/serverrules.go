@@ -217,7 +217,7 @@ func (f fetched) rules() []rule.Rule {
 	for _, d := range f.Rules {
 		r := rule.Rule{
 			ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
-			Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, Mode: d.Mode, References: d.References,
+			Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
 			Origin: d.Origin,
 		}
 		r.Severity, _ = rule.ParseSeverity(d.Severity)
