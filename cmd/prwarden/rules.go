@@ -97,7 +97,7 @@ func newRulesTry(st cli.Streams) *cobra.Command {
 		Long: `Show where a pattern matches in files and folders, as a rule with that pattern
 would: the first match on each line, or with --multiline the matches on the
 whole file. In the end stderr tells how many there are, what the pattern costs,
-and how it could cost less. .git, binary files and files over 1 MiB are left out.
+and how it could cost less. .git, binary files and files over 16 MiB are left out.
 
 With --last a server tries the rules of FILE on the pull requests that your
 organization had reviewed last, before you create them. Nothing is stored. The

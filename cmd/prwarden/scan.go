@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -52,6 +54,8 @@ something could not be read or the scan did not go through.`,
 		"Rules to apply: `repository|default`; default leaves out those of the rules file.")
 	bindOutput(cmd, &in.Output,
 		" With --all also "+cli.FormatLines+", alone: an object of JSON for each finding, as they are found.")
+	flags.Var((*sizeFlag)(&in.MaxFileSize), "max-file-size",
+		"The largest file that is scanned, such as 64MiB; 16MiB when not given.")
 	flags.IntVar(&in.Jobs, "jobs", 0, "Match `N` files at the same time; 0 is for the number of processors.")
 	flags.StringVar(&in.Server.Repo, "repo", "",
 		"With a server: this repository is `OWNER/REPO` there; rules that it has over the API apply too.")
@@ -68,3 +72,28 @@ something could not be read or the scan did not go through.`,
 		return cli.Scan(ctx, st, in)
 	}, cmd)
 }
+
+// sizeFlag is a number of bytes.
+type sizeFlag int64
+
+// String implements pflag.Value.
+func (f *sizeFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(*f))
+}
+
+// Set implements pflag.Value.
+func (f *sizeFlag) Set(text string) error {
+	const most = 1 << 30
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > most {
+		return fmt.Errorf("%q is not a size from 1 to 1GiB; write a number and a unit, such as 64MiB", text)
+	}
+	*f = sizeFlag(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (f *sizeFlag) Type() string { return "SIZE" }

@@ -95,7 +95,7 @@ func (s *services) newScannerService(
 	}
 
 	limits := git.DefaultLimits()
-	limits.CacheSize = int64(c.CacheSize)
+	limits.CacheSize, limits.ScannedSize = int64(c.CacheSize), int64(c.MaxFileSize)
 	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env), Token: token})
 	if err != nil {
 		return nil, nil, err

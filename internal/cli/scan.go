@@ -37,6 +37,8 @@ type ScanInput struct {
 	Output     Output
 	Jobs       int // files at the same time; 0 for the number of processors
 
+	MaxFileSize int64 // bytes of the largest file that is scanned; 0 for scan.MaxFileSize
+
 	organization organizationRules // once they are loaded
 }
 
@@ -54,7 +56,7 @@ const HeadDefault = "HEAD"
 const FormatLines = "jsonl"
 
 const (
-	// maxJobs bounds the buffers: each job has one of 1 MiB.
+	// maxJobs bounds the goroutines.
 	maxJobs = 1024
 	// maxFindings is how many findings are shown, and how many skips: as many as
 	// of a review.
@@ -288,7 +290,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	progress := newProgress(st)
 	skipped := 0
 	local, err := git.FindLocal(ctx, git.LocalOptions{
-		Path: in.place(), Only: in.Path != "", Env: st.Env,
+		Path: in.place(), Only: in.Path != "", Env: st.Env, MaxFileSize: in.MaxFileSize,
 		Skipped: func(path string, err error) {
 			skipped++
 			progress.say("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))

@@ -35,7 +35,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	progress := newProgress(st)
 	all := gathered{progress: progress, skipCounts: finding.SkipCounts{}}
 	o := folder.Options{
-		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
+		Jobs: in.Jobs, MaxFileSize: in.MaxFileSize, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
 		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
 	}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -143,23 +144,25 @@ func TestAttributesHideNothing(t *testing.T) {
 
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
+	const large = 1 << 20
 	r := New(t)
-	full := strings.Repeat("0123456789abcde\n", scan.MaxFileSize/16)
+	full := strings.Repeat("0123456789abcde\n", large/16)
 	r.Change(Text("a", "1\n"), Text("a", "1\n2\n", "full", full, "over", full+"\n"))
-	c := open(t, r)
+	c, err := source(t, fileHost(r), func(l *git.Limits) { l.ScannedSize = large }).Open(t.Context(), target)
+	require.NoError(t, err)
 	defer c.Close()
 	var got []scan.File
 
 	for file, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
-		got = append(got, scan.File{Path: file.Path, Size: file.Size, Added: file.Added})
+		got = append(got, scan.File{Path: file.Path, Size: file.Size, TooLarge: file.TooLarge, Added: file.Added})
 		assert.Equal(t, file.Path == "over", file.Content == nil)
 	}
 
 	assert.Equal(t, []scan.File{
 		{Path: "a", Size: 4, Added: []scan.LineRange{{First: 2, Last: 2}}},
-		{Path: "full", Size: scan.MaxFileSize, Added: []scan.LineRange{{First: 1, Last: scan.MaxFileSize / 16}}},
-		{Path: "over", Size: scan.MaxFileSize + 1},
+		{Path: "full", Size: large, Added: []scan.LineRange{{First: 1, Last: large / 16}}},
+		{Path: "over", Size: large + 1, TooLarge: true},
 	}, got)
 }
 
@@ -234,5 +237,51 @@ func TestReadFile(t *testing.T) {
 			assert.Equal(t, test.head[rule.FilePath].Text, string(data))
 			assert.Equal(t, test.head[rule.FilePath].Text != "", found)
 		})
+	}
+}
+
+// What a file was before is told when other rules may have looked at it then.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	long, script := numbered(30), "#!/bin/sh\n"+numbered(30)
+	for name, tt := range map[string]struct {
+		base, head Files
+		want       *scan.Before
+		content    bool // can be read
+	}{
+		"moved":           {Text("docs/a", long), Text("src/a", long), &scan.Before{Path: "docs/a"}, true},
+		"moved by case":   {Text("A", long), Text("a", long), &scan.Before{Path: "A"}, true},
+		"moved with mode": {Text("a", long), Files{"b": {Mode: "100755", Text: long}}, &scan.Before{Path: "a"}, true},
+		"moved and edited": {
+			Text("a.txt", long), Text("a.py", "#!/bin/sh\n"+long), &scan.Before{Path: "a.txt", FirstLine: []byte("line 0")}, true,
+		},
+		"another first line": {
+			Text("a", script), Text("a", strings.Replace(script, "sh", "bash", 1)),
+			&scan.Before{Path: "a", FirstLine: []byte("#!/bin/sh\n")}, true,
+		},
+		"a first line before": {
+			Text("a", script), Text("a", "x\n"+script), &scan.Before{Path: "a", FirstLine: []byte("#!/bin/sh\n")}, true,
+		},
+		"a NUL is gone":     {Text("a", long+"\x00\n"), Text("a", long+"x\n"), &scan.Before{Path: "a", Binary: true}, true},
+		"a NUL is gone far": {Text("a", long+strings.Repeat("x", 1<<20)+"\x00\n"), Text("a", long), &scan.Before{Path: "a", Binary: true}, true},
+		"another line":      {Text("a", long), Text("a", strings.Replace(long, "line 7 ", "", 1)), nil, true},
+		"the second line":   {Text("a", "1\n2\n"), Text("a", "1\nx\n"), nil, true},
+		"new":               {Text("b", "1\n"), Text("b", "1\n", "a", long), nil, true},
+		"only the mode":     {Text("a", long), Files{"a": {Mode: "100755", Text: long}}, nil, false},
+	} {
+		r := New(t)
+		r.Change(tt.base, tt.head)
+		c := open(t, r)
+		for f, err := range c.Files(t.Context()) {
+			require.NoError(t, err, name)
+			if tt.want != nil && tt.want.FirstLine != nil {
+				require.NotNil(t, f.Before, name)
+				assert.True(t, strings.HasPrefix(string(f.Before.FirstLine), string(tt.want.FirstLine)), name)
+				f.Before.FirstLine = tt.want.FirstLine
+			}
+			assert.Equal(t, tt.want, f.Before, name)
+			assert.Equal(t, tt.content, f.Content != nil, name)
+		}
+		require.NoError(t, c.Close())
 	}
 }

@@ -148,6 +148,7 @@ type Scanning struct {
 	CacheDir       string   // where repositories are kept between scans
 	CacheSize      Size     // bytes that the cache may take
 	MemoryLimit    Size     // bytes that the process should have at most; 0 for what the system says
+	MaxFileSize    Size     // bytes of the largest file that is scanned
 }
 
 // Bounds of the settings.
@@ -155,10 +156,12 @@ const (
 	maxScanWorkers = 1024
 	minCacheSize   = 64 << 20
 	minMemoryLimit = 128 << 20
+	minMaxFileSize = 64 << 10
+	maxMaxFileSize = 128 << 20 // each scan may hold two, and git compares two
 )
 
 func defaultScanning() Scanning {
-	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30}
+	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30, MaxFileSize: 16 << 20}
 	if dir, err := os.UserCacheDir(); err == nil {
 		s.CacheDir = filepath.Join(dir, "prwarden")
 	}
@@ -193,6 +196,11 @@ func (s Scanning) settings() []Setting {
 			Key: "memory_limit", Field: func(c *Config) any { return &c.MemoryLimit },
 			Commands: Serve | Scanner, Value: "SIZE", Default: "90% of the control group's, else 1GiB",
 			Usage: "How much memory the process should take, without that of git. Near it,\ncompiled rules are dropped.",
+		}, {
+			Key: "max_file_size", Field: func(c *Config) any { return &c.MaxFileSize },
+			Commands: Serve | Scanner, Value: "SIZE", Default: "16MiB",
+			Usage: "The largest file that is scanned, from 64KiB to 128MiB; a larger one is\nskipped as file_too_large. " +
+				"All scanners of a server need the same.",
 		},
 	}
 }
@@ -223,5 +231,8 @@ func (s Scanning) validate(ps *Problems) {
 	}
 	if s.MemoryLimit != 0 && s.MemoryLimit < minMemoryLimit {
 		ps.add("memory_limit", "%d bytes are too few; it must be at least 128MiB", s.MemoryLimit)
+	}
+	if s.MaxFileSize < minMaxFileSize || s.MaxFileSize > maxMaxFileSize {
+		ps.add("max_file_size", "%d bytes are not allowed; it must be from 64KiB to 128MiB", s.MaxFileSize)
 	}
 }

@@ -73,8 +73,8 @@ type Skip struct {
 
 // The reasons of skips, in the words of the API.
 const (
-	SkipBinary       = "binary"         // a NUL in the first 8,000 bytes
-	SkipFileTooLarge = "file_too_large" // over scan.MaxFileSize
+	SkipBinary       = "binary"         // no text, and nothing says that it should be
+	SkipFileTooLarge = "file_too_large" // over the setting max_file_size
 	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do in the file
 	SkipUndecodable  = "undecodable"    // text by its name or look that can't be decoded
 	SkipSubmodule    = "submodule"      // not followed
@@ -89,7 +89,7 @@ func (s Skip) Text() string {
 	case SkipBinary:
 		return "a binary file"
 	case SkipFileTooLarge:
-		return "the file is over 1 MiB"
+		return "the file is too large"
 	case SkipUndecodable:
 		return "a text that can't be decoded"
 	case SkipSubmodule:

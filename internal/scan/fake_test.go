@@ -58,6 +58,7 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 			}
 
 			f.Size = max(f.Size, int64(len(f.Content)))
+			f.TooLarge = f.Size > scan.MaxFileSize
 			f.Content, f.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
 			if !yield(&f, nil) {
 				return

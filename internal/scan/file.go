@@ -1,32 +1,31 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// MaxFileSize is the size, in bytes, over which a file is skipped.
-const MaxFileSize = 1 << 20
+// MaxFileSize is the size, in bytes, over which sources leave a file out when they
+// are not told another.
+const MaxFileSize = 16 << 20
 
 // File is a changed file as it is at head.
 type File struct {
 	Path      string      // bytes as git has them, not always UTF-8
 	Submodule bool        // a commit of another repository; there is no content
 	Size      int64       // of the content, in bytes
-	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
+	TooLarge  bool        // for its source; there is no content
+	Content   []byte      // nil when nothing was added and Before is nil
 	Added     []LineRange // the added lines, ascending, not touching each other
+	Before    *Before     // nil when it was at the same path with the same first line, or is new
 	Err       error       // why nothing of it can be looked at; nil for files of a Change
 
 	late bool // see rule.LateWorkLimit
@@ -73,6 +72,9 @@ type fileScan struct {
 	masker   *masker
 	prints   fingerprinter
 	out      FileResult
+
+	isBytes     bool // see asBytes
+	isFixedOnly bool // see fixedOnly
 }
 
 // view is a file as one group of rules looks at it.
@@ -88,54 +90,6 @@ type hit struct {
 	suppressed bool // by a comment
 }
 
-// binaryProbe is how many bytes at the start of a file must be free of NUL for
-// it to be text, as git has it.
-const binaryProbe = 8000
-
-// IsBinary says whether a file with this content is skipped as SkipBinary.
-func IsBinary(content []byte) bool {
-	return bytes.IndexByte(content[:min(len(content), binaryProbe)], 0) >= 0
-}
-
-// scanFile scans one file, and returns at most limit findings and as many
-// suppressed ones. A panic is a failed scan: content that nobody has looked at yet
-// must not end the process with all its other scans.
-func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
-	defer func() {
-		if p := recover(); p != nil {
-			r = FileResult{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
-		}
-	}()
-
-	excluded := p.exclude.Match(f.Path)
-	skip := func(reason string) FileResult {
-		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, excluded: excluded}
-	}
-	switch {
-	case f.Err != nil || excluded && (p.lockedIn == nil || !p.lockedIn(f.Path)):
-		return FileResult{excluded: excluded}
-	case f.Submodule:
-		return skip(finding.SkipSubmodule)
-	case f.Size > MaxFileSize:
-		return skip(finding.SkipFileTooLarge)
-	case len(f.Added) == 0:
-		return FileResult{excluded: excluded}
-	case IsBinary(f.Content):
-		return skip(finding.SkipBinary)
-	}
-
-	s := &fileScan{
-		plan: p, file: f, excluded: excluded, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
-		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
-	}
-	for _, r := range f.Added {
-		s.out.Lines += r.Last - r.First + 1
-	}
-	s.out.err = s.scan(ctx)
-
-	return s.out
-}
-
 func (s *fileScan) scan(ctx context.Context) error {
 	hits, err := s.match(ctx)
 	if err != nil {
@@ -143,7 +97,6 @@ func (s *fileScan) scan(ctx context.Context) error {
 	}
 
 	defer Begin(ctx, PhaseMask)()
-	s.masker = &masker{views: s.views, lines: s.lines, file: s.file.Path, out: &s.out}
 	s.find(ctx, hits)
 	s.report(ctx)
 	slices.SortStableFunc(s.out.Skips, func(a, b finding.Skip) int {
@@ -158,14 +111,13 @@ func (s *fileScan) scan(ctx context.Context) error {
 func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
-	s.comments = readComments(s.file.Path, s.lines, s.plan)
-	languages := s.languages()
+	if !s.isBytes {
+		s.comments = readComments(s.file.Path, s.lines, s.plan)
+	}
+	languages, before := s.languages()
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
-		session := g.hits
-		if s.excluded {
-			session = g.locked
-		}
+		session := g.session(s.excluded)
 		if session != g.masks {
 			s.views[i] = view{g, s.of(g.masks, languages)}
 		}
@@ -177,7 +129,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 			s.views[i] = view{g, file}
 		}
 
-		found, err := file.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g, s.plan))
+		found, err := s.matchGroup(ctx, g, file, before)
 		if err != nil {
 			return nil, err
 		}
@@ -196,16 +148,6 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	}
 
 	return s.sorted(append(s.first(hits), s.first(suppressed)...)), nil
-}
-
-// languages are those of the file, when they decide anything.
-func (s *fileScan) languages() []string {
-	isNeeded := func(g group) bool { return g.hits.NeedsLanguages() }
-	if !slices.ContainsFunc(s.plan.groups, isNeeded) || s.lines.Count() == 0 {
-		return nil
-	}
-
-	return language.Of(s.file.Path, s.lines.Line(1))
 }
 
 // of is the file as the rules of a session look at it.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -23,6 +25,10 @@ const (
 	// same time, if there are not more workers: so many that one which takes long to
 	// match doesn't keep git waiting.
 	filesAhead = 32
+
+	// bytesAhead is how many bytes of content these files have in all. Beside them one
+	// more file may be read.
+	bytesAhead = 32 << 20
 
 	// manyFindings is how many findings of a file are so many that its matcher waits
 	// until they are taken: each of them may take half a KiB.
@@ -88,10 +94,10 @@ type matcher func(context.Context, *File) FileResult
 // pipeline reads files, has each matcher match some of them, and gives take the
 // results in the order of the files. It fails with the first error of these.
 //
-// The memory that it holds is bounded by the number of files that are read ahead:
-// each has at most MaxFileSize of content, and no more than one for each matcher
-// has over manyFindings. The oldest file always gets through, since files are begun
-// in their order.
+// The memory that it holds is bounded: files that are read ahead have filesAhead and
+// bytesAhead, or are one that is larger, and no more than one for each matcher has over
+// manyFindings. The oldest file always gets through, since files are begun in their
+// order.
 func pipeline(
 	ctx context.Context, matchers []matcher, files func(context.Context) iter.Seq2[*File, error],
 	take func(*File, FileResult) error,
@@ -104,7 +110,8 @@ func pipeline(
 		result chan FileResult
 		taken  chan struct{}
 	}
-	ahead := max(filesAhead, 2*len(matchers))
+	ahead, room := max(filesAhead, 2*len(matchers)), semaphore.NewWeighted(bytesAhead)
+	sizeOf := func(f *File) int64 { return min(int64(len(f.Content)), bytesAhead) }
 	ordered, jobs := make(chan job, ahead), make(chan job, ahead)
 
 	var running sync.WaitGroup
@@ -128,6 +135,7 @@ func pipeline(
 			if r.err != nil {
 				cancel(r.err) // the first one counts
 			}
+			room.Release(sizeOf(j.file))
 			close(j.taken)
 		}
 	})
@@ -142,6 +150,7 @@ func pipeline(
 
 		j := job{f, make(chan FileResult, 1), make(chan struct{})}
 		waited := Begin(ctx, PhaseMatchWait)
+		_ = room.Acquire(context.WithoutCancel(ctx), sizeOf(f)) // it is released in any case
 		ordered <- j
 		jobs <- j
 		waited()

@@ -92,10 +92,12 @@ func TestSkips(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<16)
 	p := &pull{files: []scan.File{
-		file("binary", "a\x00todo"),
+		file("binary", "todo\x00\x01\x02\xff\xfe\x80\x90\x05"),
+		file("nuls", "a\x00\x00todo\x00\x00"),
+		file("nuls.py", "todo\x00\x01\x02\xff\xfe\x80\x90\x05"),
 		file("binary-late", strings.Repeat("-\n", 4000)+"todo\x00"),
 		{Path: "huge", Size: scan.MaxFileSize + 1},
-		file("largest", strings.Repeat("x\n", scan.MaxFileSize/2)),
+		file("largest", strings.Repeat("x\n", 1<<19)),
 		file("long", "todo\n"+long+"todo\ntodo"),
 		marked("long-old", "+todo\n "+long+"\n"),
 		{Path: "sub", Submodule: true},
@@ -108,6 +110,8 @@ func TestSkips(t *testing.T) {
 	assert.Equal(t, []finding.Skip{
 		{File: "binary", Reason: finding.SkipBinary},
 		{File: "huge", Reason: finding.SkipFileTooLarge},
+		{File: "nuls", Reason: finding.SkipUndecodable},
+		{File: "nuls.py", Reason: finding.SkipUndecodable},
 		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
 
@@ -326,7 +330,7 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	const limit = 10 * time.Second
 
 	assert.Less(t, steady.Least(limit, func() {
-		p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
+		p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", 1<<18))}}
 		_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
 		var failure *scan.Failure
 		require.ErrorAs(t, err, &failure)

@@ -42,7 +42,7 @@ func TestSamples(t *testing.T) {
 		"stacked.c": "/* prwarden: expect no-print, style/block */\n// prwarden: ok security/no-eval\nprint(BEGIN\n) END\n",
 		"beside.py": "# prwarden: ok no-print because print(1)\nblueprint(2)\n",
 		"words.py":  "# prwarden: expect no-print and more\nprint(1) # prwarden:ignore no-print\n",
-		"logo.png":  "# prwarden: expect no-print\n\x00",
+		"logo.png":  "# prwarden: expect no-print\n\x00\x01\x02\xff\xfe\x80\x90\x05\x06\x07",
 		".git/a.py": "# prwarden: expect nothing\n",
 	})
 
@@ -88,9 +88,9 @@ func TestTry(t *testing.T) {
 		"main.go":      "package main\n\nfunc f() {\n\tfmt.Println(1)\n\tfmt.Print(fmt.Print(2))\n}\n",
 		"cmd/main.go":  "fmt.Print(3)\r\n",
 		"notes.txt":    "fmt.Print(\x1b[2J)\nBEGIN\nEND\n",
-		"logo.png":     "fmt.Print(\x00",
+		"logo.png":     "\x00\x01\x02\xff\xfe\x80\x90\x05fmt.Print(",
 		".git/main.go": "fmt.Print(4)\n",
-		"large.txt":    strings.Repeat("fmt.Print(5)\n", 100_000),
+		"large.txt":    strings.Repeat("fmt.Print(5)\n", 1_500_000),
 	})
 
 	local := func(text string) string { return strings.ReplaceAll(text, root+"/", "") }

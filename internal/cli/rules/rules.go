@@ -315,7 +315,9 @@ func (k known) text(price string) string {
 	}
 
 	row("Matched on", on)
-	row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
+	if len(k.Include) > 0 || len(k.Languages) == 0 {
+		row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
+	}
 	row("Languages", strings.Join(k.Languages, "  "))
 	row("But not", strings.Join(k.Exclude, "  "))
 	if k.Redact {

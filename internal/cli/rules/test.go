@@ -104,7 +104,7 @@ func (s *suite) path(ctx context.Context, root string) error {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		if err != nil || scan.IsBinary(content) {
+		if err != nil || !scan.IsText(content) {
 			return err
 		}
 		return s.sample(ctx, path, string(content))

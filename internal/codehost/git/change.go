@@ -86,7 +86,7 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 	defer patches.kill()
 	var blobs []OID
 	for i := range c.files {
-		if f := &c.files[i]; f.compared() {
+		if f := &c.files[i]; c.compared(f) {
 			blobs = append(blobs, f.now)
 		}
 	}
@@ -107,22 +107,31 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 
 func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File, error) {
 	f := &c.files[i]
-	file := &scan.File{Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink}
-	if !f.compared() {
+	file := &scan.File{
+		Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink, TooLarge: f.newMode.blob() && c.tooLarge(f),
+	}
+	if !c.compared(f) {
 		return file, nil
 	}
 
 	hasOld := c.hasOld(f)
 	if hasOld {
-		var err error
-		if file.Added, err = patches.next(ctx, i); err != nil {
-			return nil, err
+		var p patch
+		if f.old != f.now {
+			var err error
+			if p, err = patches.next(ctx, i); err != nil {
+				return nil, err
+			}
+		}
+		file.Added = p.added
+		if f.moved() || p.oldFirst != nil || p.oldNUL {
+			file.Before = &scan.Before{Path: f.oldPath, FirstLine: p.oldFirst, Binary: p.oldNUL}
 		}
 	}
 	defer scan.Begin(ctx, scan.PhaseRead)()
 	err := c.repo.next(ctx, func(obj object, content io.Reader) (err error) {
-		if !hasOld || len(file.Added) > 0 {
-			file.Content, err = obj.read("blob", content, scan.MaxFileSize)
+		if !hasOld || len(file.Added) > 0 || file.Before != nil {
+			file.Content, err = obj.read("blob", content, c.repo.git.limits.ScannedSize)
 		}
 		return err
 	})
@@ -143,11 +152,19 @@ func countLines(data []byte) int {
 }
 
 // patches reads the output of a `git diff-tree -p --text` between two trees whose
-// names are numbers, and keeps only which lines were added.
+// names are numbers.
 type patches struct {
 	proc   *process // nil when there is nothing to compare
 	r      *bufio.Reader
 	header []byte // the first line of the next file, when it was read
+	hasNUL bool   // the line that was read last has one
+}
+
+// patch is what is kept of the patch of a file.
+type patch struct {
+	added    []scan.LineRange
+	oldFirst []byte // the first line as it was, up to 255 bytes, when the file has another one now
+	oldNUL   bool   // a line that was removed has a NUL
 }
 
 // startPatches has git compare the files. They are put into two flat trees, each
@@ -161,7 +178,7 @@ type patches struct {
 func (c *change) startPatches(ctx context.Context) (*patches, error) {
 	var before, after bytes.Buffer
 	for i := range c.files {
-		if f := &c.files[i]; f.compared() && c.hasOld(f) {
+		if f := &c.files[i]; c.compared(f) && c.hasOld(f) && f.old != f.now {
 			fmt.Fprintf(&before, "100644 %08d\x00%s", i, f.old.raw())
 			fmt.Fprintf(&after, "100644 %08d\x00%s", i, f.now.raw())
 		}
@@ -189,23 +206,23 @@ func (c *change) startPatches(ctx context.Context) (*patches, error) {
 	return &patches{proc: proc, r: bufio.NewReaderSize(proc.stdout, 64<<10)}, nil
 }
 
-// next returns the added lines of the next file, which must be number i.
-func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
+// next returns the patch of the next file, which must be number i.
+func (p *patches) next(ctx context.Context, i int) (patch, error) {
 	defer scan.Begin(ctx, scan.PhaseDiff)()
-	number, added, err := p.file()
+	number, found, err := p.file()
 	switch {
 	case errors.Is(err, errPatch):
-		return nil, err
+		return patch{}, err
 	case err != nil:
 		if ended := p.proc.wait(ctx); ended != nil { // it says why the patch is cut off
-			return nil, ended
+			return patch{}, ended
 		}
-		return nil, noEOF(err)
+		return patch{}, noEOF(err)
 	case number != i:
-		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
+		return patch{}, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
 	}
 
-	return added, nil
+	return found, nil
 }
 
 func (p *patches) kill() {
@@ -228,94 +245,111 @@ func (p *patches) end(ctx context.Context) error {
 var (
 	errPatch   = errors.New("git: unexpected text in a patch")
 	fileHeader = regexp.MustCompile(`^diff --git a/(\d+) b/`)
-	hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 	// otherLine is what may stand between a file's header and its hunks, or after
 	// the last line of a hunk.
 	otherLine = regexp.MustCompile(`^(index |--- |\+\+\+ |new file mode |old mode |new mode |deleted file mode |\\)`)
 )
 
-// file returns the number of the next file and its added lines. It returns
-// io.EOF after the last file.
-func (p *patches) file() (number int, added []scan.LineRange, err error) {
+// file returns the number of the next file and its patch. It returns io.EOF after
+// the last file.
+func (p *patches) file() (number int, found patch, err error) {
 	line := p.header
 	if line == nil {
 		if line, err = p.line(); err != nil {
-			return 0, nil, err
+			return 0, patch{}, err
 		}
 	}
 	p.header = nil
 	name := fileHeader.FindSubmatch(line)
 	if name == nil {
-		return 0, nil, fmt.Errorf("%w: %.80q is no file header", errPatch, line)
+		return 0, patch{}, fmt.Errorf("%w: %.80q is no file header", errPatch, line)
 	}
 
 	if number, err = strconv.Atoi(string(name[1])); err != nil {
-		return 0, nil, fmt.Errorf("%w: %.80q names no number", errPatch, line)
+		return 0, patch{}, fmt.Errorf("%w: %.80q names no number", errPatch, line)
 	}
 
 	for {
 		line, err := p.line()
 		switch {
 		case errors.Is(err, io.EOF):
-			return number, added, nil
+			return number, found, nil
 		case err != nil:
-			return 0, nil, err
+			return 0, patch{}, err
 		case fileHeader.Match(line):
 			p.header = bytes.Clone(line) // reading on overwrites it
-			return number, added, nil
+			return number, found, nil
 		case otherLine.Match(line):
 			continue
 		}
-		if added, err = p.hunk(line, added); err != nil {
-			return 0, nil, err
+		if err = p.hunk(line, &found); err != nil {
+			return 0, patch{}, err
 		}
 	}
 }
 
-// hunk reads one hunk, whose first line is header, and appends its added lines
-// to added.
-func (p *patches) hunk(header []byte, added []scan.LineRange) ([]scan.LineRange, error) {
+// hunk reads one hunk, whose first line is header, into the patch of its file.
+func (p *patches) hunk(header []byte, into *patch) error {
 	counts := hunkHeader.FindSubmatch(header)
 	if counts == nil {
-		return nil, fmt.Errorf("%w: hunk %.80q", errPatch, header)
+		return fmt.Errorf("%w: hunk %.80q", errPatch, header)
 	}
-	oldCount, err1 := count(counts[1])
-	at, err2 := count(counts[2])
-	newCount, err3 := count(counts[3])
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return nil, fmt.Errorf("%w: hunk %.80q: %w", errPatch, header, err)
+	oldAt, oldCount, at, newCount, err := hunkCounts(counts)
+	if err != nil {
+		return fmt.Errorf("%w: hunk %.80q: %w", errPatch, header, err)
 	}
 
 	for oldCount > 0 || newCount > 0 {
 		line, err := p.line()
 		if err != nil {
-			return nil, noEOF(err)
+			return noEOF(err)
+		}
+		if oldAt == 1 && (line[0] == '-' || line[0] == ' ' && at > 1) {
+			into.oldFirst = append([]byte{}, line[1:min(len(line), maxFirstLine)]...)
 		}
 		switch line[0] {
 		case ' ':
 			oldCount--
+			oldAt++
 			newCount--
 			at++
 		case '-':
 			oldCount--
+			oldAt++
+			into.oldNUL = into.oldNUL || p.hasNUL
 		case '+':
 			newCount--
-			if n := len(added); n > 0 && added[n-1].Last == at-1 {
-				added[n-1].Last = at
+			if n := len(into.added); n > 0 && into.added[n-1].Last == at-1 {
+				into.added[n-1].Last = at
 			} else {
-				added = append(added, scan.LineRange{First: at, Last: at})
+				into.added = append(into.added, scan.LineRange{First: at, Last: at})
 			}
 			at++
 		case '\\': // `\ No newline at end of file`
 		default:
-			return nil, fmt.Errorf("%w: %.80q in a hunk", errPatch, line)
+			return fmt.Errorf("%w: %.80q in a hunk", errPatch, line)
 		}
 		if oldCount < 0 || newCount < 0 {
-			return nil, fmt.Errorf("%w: a hunk longer than its header says", errPatch)
+			return fmt.Errorf("%w: a hunk longer than its header says", errPatch)
 		}
 	}
 
-	return added, nil
+	return nil
+}
+
+// maxFirstLine is how much of a first line is kept, in bytes, with the character
+// before it in a patch.
+const maxFirstLine = 256
+
+// hunkCounts reads the numbers in the header of a hunk.
+func hunkCounts(numbers [][]byte) (oldAt, oldCount, newAt, newCount int, err error) {
+	for i, into := range []*int{&oldAt, &oldCount, &newAt, &newCount} {
+		n, oneErr := count(numbers[1+i])
+		*into, err = n, errors.Join(err, oneErr)
+	}
+
+	return oldAt, oldCount, newAt, newCount, err
 }
 
 // count reads a number of lines, which is 1 when it is left out.
@@ -331,6 +365,7 @@ func count(digits []byte) (int, error) {
 // next call.
 func (p *patches) line() ([]byte, error) {
 	line, err := p.r.ReadSlice('\n')
+	p.hasNUL = bytes.IndexByte(line, 0) >= 0
 	if err == nil {
 		return line, nil
 	}
@@ -340,7 +375,9 @@ func (p *patches) line() ([]byte, error) {
 
 	start := bytes.Clone(line[:min(len(line), 256)]) // reading on overwrites it
 	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = p.r.ReadSlice('\n')
+		var more []byte
+		more, err = p.r.ReadSlice('\n')
+		p.hasNUL = p.hasNUL || bytes.IndexByte(more, 0) >= 0
 	}
 	return start, noEOF(err) // git ends each line
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type LocalOptions struct {
 	// Only leaves out what is not at Path or below it.
 	Only bool
 	Env  []string // as os.Environ gives it
+	// MaxFileSize is the size, in bytes, over which a file is not scanned;
+	// scan.MaxFileSize when 0.
+	MaxFileSize int64
 	// Skipped hears of files in the work tree that can't be read.
 	Skipped func(path string, err error)
 }
@@ -72,6 +76,7 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	}
 
 	l := &Local{skipped: o.Skipped, git: git{path: path, limits: DefaultLimits(), dir: target}}
+	l.git.limits.ScannedSize = cmp.Or(o.MaxFileSize, scan.MaxFileSize)
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
 		l.git.dir = filepath.Dir(target)
 	}

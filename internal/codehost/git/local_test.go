@@ -85,7 +85,7 @@ func (d *desk) conflict(other, main func()) {
 
 func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
 	o := git.LocalOptions{
-		Path: d.dir, Env: d.env,
+		Path: d.dir, Env: d.env, MaxFileSize: 1 << 20,
 		Skipped: func(path string, err error) { assert.NoError(d.t, err, path) },
 	}
 
@@ -118,7 +118,7 @@ func changes(t *testing.T, source scan.Source) []string {
 		switch {
 		case f.Submodule:
 			list = append(list, f.Path+" submodule")
-		case f.Size > scan.MaxFileSize:
+		case f.TooLarge:
 			list = append(list, f.Path+" large")
 		case len(f.Added) == 0:
 			list = append(list, f.Path)

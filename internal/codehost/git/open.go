@@ -213,6 +213,7 @@ func (r *repo) between(ctx context.Context, baseOID OID, head Commit, by finding
 // what it was before, which may have had another name.
 type changedFile struct {
 	path             string // at head
+	oldPath          string // at the merge base, also when it is the same
 	status           byte   // of `git diff-tree`: A, D, M, R, T
 	oldMode, newMode mode
 	old, now         OID // noOID when there was none
@@ -220,19 +221,27 @@ type changedFile struct {
 }
 
 // compared tells whether the lines of f are looked at: whether it may have added
-// some, and is small enough to be scanned.
-func (f *changedFile) compared() bool {
-	return f.newMode.blob() && (f.old != f.now || f.replaced()) && f.size > 0 && f.size <= scan.MaxFileSize
+// some, or is where other rules look, and is small enough to be scanned.
+func (c *change) compared(f *changedFile) bool {
+	differs := f.old != f.now || f.replaced() || f.moved()
+	return differs && f.newMode.blob() && f.size > 0 && !c.tooLarge(f)
 }
+
+// tooLarge tells whether f is a file that is not scanned for its size.
+func (c *change) tooLarge(f *changedFile) bool { return f.size > c.repo.git.limits.ScannedSize }
+
+// moved tells whether f had another path.
+func (f *changedFile) moved() bool { return f.oldPath != f.path }
 
 // replaced tells whether a file became a symlink or the like. git shows that
 // as deleted and added, even when the content stays.
 func (f *changedFile) replaced() bool { return f.oldMode.kind() != f.newMode.kind() }
 
 // hasOld tells whether f, which is compared, has an old side to compare with.
-// Of a file without one all lines were added, and git need not say so.
+// Of a file without one all lines were added, and git need not say so. One that was
+// too large to be scanned has none, because no rule has seen its lines.
 func (c *change) hasOld(f *changedFile) bool {
-	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.git.limits.OldFileSize
+	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.git.limits.ScannedSize
 }
 
 // compare finds the files that differ between the merge base and head, and
@@ -365,9 +374,12 @@ func readRaw(r *bufio.Reader, most int) ([]changedFile, error) {
 		if f.status == 'R' {
 			paths = 2 // what it was, what it is
 		}
-		for range paths {
+		for i := range paths {
 			if f.path, err = readNUL(r); err != nil {
 				return nil, fmt.Errorf("git: raw diff: %w", err)
+			}
+			if i == 0 {
+				f.oldPath = f.path
 			}
 		}
 		if err := checkPath(f.path); err != nil {

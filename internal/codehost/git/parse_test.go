@@ -47,18 +47,18 @@ func FuzzPatches(f *testing.F) {
 
 	f.Add([]byte("diff --git a/2 b/2\nold mode 100644\nnew mode 100755\n@@ -0,0 +1 @@\n+x\n"))
 	f.Add([]byte("diff --git a/3 b/3\n@@ -1 +0,0 @@\n-x\n"))
-	f.Fuzz(func(t *testing.T, patch []byte) {
-		p := &patches{r: bufio.NewReader(bytes.NewReader(patch))}
-		plus := bytes.Count(patch, []byte("\n+"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p := &patches{r: bufio.NewReader(bytes.NewReader(text))}
+		plus := bytes.Count(text, []byte("\n+"))
 		for lines := 0; ; {
-			_, added, err := p.file()
+			_, found, err := p.file()
 			if err != nil {
 				return
 			}
-			for i, span := range added {
+			for i, span := range found.added {
 				require.LessOrEqual(t, span.First, span.Last)
 				lines += span.Last - span.First + 1
-				if i > 0 && span.First == added[i-1].Last+1 {
+				if i > 0 && span.First == found.added[i-1].Last+1 {
 					t.Fatal("ranges touch")
 				}
 			}

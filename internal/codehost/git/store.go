@@ -28,6 +28,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // Limits bound what one scan, and the cache, may take.
@@ -39,7 +41,7 @@ type Limits struct {
 	TreeCPU      time.Duration // its processor time, in whole seconds
 	LowSpeed     time.Duration // a transfer under 1,000 bytes/s for so long ends; whole seconds
 	ChangedFiles int           // changed files in a pull request
-	OldFileSize  int64         // a file that was larger counts as new: its lines are not compared
+	ScannedSize  int64         // largest file that is scanned, in bytes; one that was larger before counts as new
 	Packs        int           // packs of a repository in the cache before it is fetched anew
 	CacheSize    int64         // all of the cache, in bytes; 0 is no limit
 	Room         int64         // less free space than this, in bytes, is a full disk when git fails
@@ -56,7 +58,7 @@ func DefaultLimits() Limits {
 		TreeCPU:      time.Minute,
 		LowSpeed:     20 * time.Second,
 		ChangedFiles: 100_000,
-		OldFileSize:  128 << 20,
+		ScannedSize:  scan.MaxFileSize,
 		Packs:        500,
 		CacheSize:    20 << 30,
 		Room:         16 << 20,

@@ -166,7 +166,7 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 		switch {
 		case lost || tag == 'M' && err == nil && info.IsDir():
 			continue
-		case err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize:
+		case err == nil && info.Mode().IsRegular() && info.Size() > l.git.limits.ScannedSize:
 			apart = append(apart, changedFile{path: name, newMode: typeFile, size: info.Size()})
 			continue
 		case err == nil:

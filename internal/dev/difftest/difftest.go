@@ -77,8 +77,8 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 		switch {
 		case file.Submodule:
 			continue
-		case file.Size > scan.MaxFileSize:
-			r.Counts["files over 1 MiB"]++
+		case file.TooLarge:
+			r.Counts["files that are too large"]++
 			continue
 		}
 		r.compareFile(file, want)

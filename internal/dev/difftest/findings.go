@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -22,9 +23,6 @@ type found struct {
 	Line int
 	Rule string
 }
-
-// binaryProbe is a limit of a scan, written down once more.
-const binaryProbe = 8_000
 
 // Rules are rules with their patterns compiled by regexp.
 type Rules struct {
@@ -64,18 +62,28 @@ func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir str
 	if err != nil {
 		return nil, err
 	}
-	lines, _, err := plainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
+	lines, paths, err := plainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
+	if err != nil {
+		return nil, err
+	}
+	before, err := plainBefore(ctx, dir, got.BaseSHA, got.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
 
 	want := map[found]bool{}
-	for path, added := range lines {
+	for _, path := range paths {
 		content, err := plainGit(ctx, dir, "cat-file", "blob", got.HeadSHA+":"+path)
 		if err != nil { // a submodule's commit
 			continue
 		}
-		for _, f := range c.file(path, content, added) {
+		was := before[path]
+		if strings.Contains(content+was.content, "\x00") { // encodings have tests of their own
+			isHere := func(f finding.Finding) bool { return f.File == path }
+			got.Findings = slices.DeleteFunc(got.Findings, isHere)
+			continue
+		}
+		for _, f := range c.file(path, content, lines[path], was) {
 			want[f] = true
 		}
 	}
@@ -116,8 +124,8 @@ func differences(got finding.Result, want map[found]bool) *Result {
 }
 
 // file tries every rule on the added lines of one file.
-func (c *Rules) file(path, content string, added map[int]string) []found {
-	if len(content) > scan.MaxFileSize || strings.Contains(content[:min(len(content), binaryProbe)], "\x00") {
+func (c *Rules) file(path, content string, onlyAdded map[int]string, was earlier) []found {
+	if content == "" || len(content) > scan.MaxFileSize {
 		return nil
 	}
 	texts := strings.Split(content, "\n")
@@ -128,14 +136,27 @@ func (c *Rules) file(path, content string, added map[int]string) []found {
 		return strings.TrimSuffix(texts[n-1], "\r")
 	}
 
+	every := map[int]string{}
+	for n := range texts {
+		every[n+1] = ""
+	}
+	if texts[len(texts)-1] == "" {
+		delete(every, len(texts))
+	}
+	oldFirst, _, _ := strings.Cut(was.content, "\n")
+	added := onlyAdded
 	looked := func(n int) bool {
 		_, isAdded := added[n]
 		return isAdded
 	}
 	var all []found
 	for i, r := range c.rules {
-		if !applies(r.Paths, path) {
+		if !applies(r, path, texts[0]) {
 			continue
+		}
+		added = onlyAdded
+		if was.path != "" && !applies(r, was.path, oldFirst) {
+			added = every // the rule has seen none of it
 		}
 		if r.Multiline {
 			for _, at := range c.patterns[i].FindAllStringIndex(content, -1) {
@@ -160,7 +181,12 @@ func (c *Rules) file(path, content string, added map[int]string) []found {
 	return all
 }
 
-func applies(p rule.Paths, path string) bool {
+func applies(r rule.Rule, path, firstLine string) bool {
+	p, has := r.Paths, language.Of(path, []byte(firstLine))
+	isSpoken := func(name string) bool { name, _ = language.Canonical(name); return slices.Contains(has, name) }
+	if len(r.Languages) > 0 && !slices.ContainsFunc(r.Languages, isSpoken) {
+		return false
+	}
 	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
 	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, matches)) && !slices.ContainsFunc(p.Exclude, matches)
 }

@@ -54,6 +54,38 @@ func plainDiff(ctx context.Context, dir, base, head string) (Lines, []string, er
 	return lines, paths[:len(paths)-1], err
 }
 
+// earlier is a file as it was before; the zero value when there was none.
+type earlier struct{ path, content string }
+
+// plainBefore returns what the files of `git diff --find-renames base...head` were, by their paths at head.
+func plainBefore(ctx context.Context, dir, base, head string) (map[string]earlier, error) {
+	names, err := plainGit(ctx, dir, "diff", "--find-renames", "--diff-filter=MRT", "--name-status", "-z", base+"..."+head)
+	if err != nil {
+		return nil, err
+	}
+	fork, err := plainGit(ctx, dir, "merge-base", base, head)
+	if err != nil {
+		return nil, err
+	}
+
+	before := map[string]earlier{}
+	fields := strings.Split(names, "\x00")
+	for i := 0; i+1 < len(fields); {
+		path := fields[i+1]
+		now := path
+		if i += 2; strings.HasPrefix(fields[i-2], "R") {
+			now = fields[i]
+			i++
+		}
+		content, err := plainGit(ctx, dir, "cat-file", "blob", strings.TrimSpace(fork)+":"+path)
+		if err == nil { // else it is a submodule's commit
+			before[now] = earlier{path, content}
+		}
+	}
+
+	return before, nil
+}
+
 var plainHunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // parsePlain reads a patch as a person does: by what each line begins with, and the counts of each hunk.

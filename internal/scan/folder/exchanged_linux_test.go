@@ -34,7 +34,7 @@ func TestFilesThatAreExchanged(t *testing.T) {
 			t.Parallel()
 			z := filepath.Join(t.TempDir(), "z")
 			require.NoError(t, tt.change(z))
-			_, _, err := read(z, 0)
+			_, _, err := read(z, 0, 1<<20)
 			require.Error(t, err)
 			assert.Equal(t, tt.want, failed("z", err))
 		})

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -35,6 +36,8 @@ const (
 // Options say how to scan. Zero fields have the given defaults.
 type Options struct {
 	Jobs int // files that are matched at the same time; GOMAXPROCS
+	// MaxFileSize is the size, in bytes, over which a file is skipped; scan.MaxFileSize.
+	MaxFileSize int64
 	// PlacesOnly gives more findings of a file, without what
 	// scan.Request.PlacesOnly leaves out.
 	PlacesOnly bool
@@ -91,7 +94,8 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	jobs := cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
 	out := output{o: o, sum: &sum}
 	err = rules.scanner.ScanFiles(ctx, request, jobs, func(yield func(*scan.File, error) bool) {
-		w := walker{rules: rules, omit: o.Omit, yield: func(f *scan.File) bool { return yield(f, nil) }}
+		most := cmp.Or(o.MaxFileSize, scan.MaxFileSize)
+		w := walker{rules: rules, omit: o.Omit, most: most, yield: func(f *scan.File) bool { return yield(f, nil) }}
 		if info.IsDir() {
 			w.directory(path, "")
 		} else {
@@ -142,7 +146,10 @@ func (w *output) found(file string, r scan.FileResult) error {
 		w.sum.Findings[severity] += n
 		total += n
 	}
-	w.sum.Scanned++
+	isWhole := func(s finding.Skip) bool { return s.Line == 0 && s.RuleID == "" } // of the file
+	if !slices.ContainsFunc(r.Skips, isWhole) {
+		w.sum.Scanned++
+	}
 	w.sum.Lines += r.Lines
 	w.sum.Suppressed += len(r.Suppressed)
 

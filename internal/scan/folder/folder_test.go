@@ -127,10 +127,11 @@ sub/.gitignore:1:1 z/needle
 
 func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 	t.Parallel()
-	const large = scan.MaxFileSize
+	const large = 1 << 20
 	root := tree(t, map[string]string{
-		"binary":   "needle\x00",
-		"late-nul": "needle" + strings.Repeat(" ", 7994) + "\x00",
+		"binary":    "needle\x00\x01\x02\xff\xfe\x80\x90\x05",
+		"late-nul":  "needle" + strings.Repeat(" ", 7994) + "\x00",
+		"early-nul": "needle" + strings.Repeat(" ", 20) + "\x00",
 		"exact": strings.Repeat("a", 100) + "\n" + strings.Repeat("0123456789abcde\n", (large-101)/16) +
 			strings.Repeat("b", (large-101)%16),
 		"over":         "needle\n" + strings.Repeat("x", large),
@@ -144,8 +145,9 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 
 	rules := compile(t, []string{"vendor/**", "**/gen/**", "**/*.min.js"}, needle("a/n", "needle", rule.High),
 		needle("a/end", "^b+$", rule.Low))
-	r := do(t, root, rules, folder.Options{})
-	assert.Equal(t, `exact:65531:1 a/end
+	r := do(t, root, rules, folder.Options{MaxFileSize: large})
+	assert.Equal(t, `early-nul:1:1 a/n
+exact:65531:1 a/end
 invalid-utf8:1:3 a/n
 late-nul:1:1 a/n
 long-line:1:1 a/n

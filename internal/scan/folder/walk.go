@@ -26,6 +26,7 @@ var errSpecial = errors.New("not a regular file")
 type walker struct {
 	rules *Rules
 	omit  []string                // see Options
+	most  int64                   // bytes of a file
 	yield func(f *scan.File) bool // says false when the scan is over
 }
 
@@ -61,10 +62,10 @@ func (w *walker) entry(path, file string, mode fs.FileMode) bool {
 	}
 
 	f := &scan.File{Path: file}
-	if f.Content, f.Size, f.Err = read(path, mode); isGone(f.Err) {
+	if f.Content, f.Size, f.Err = read(path, mode, w.most); isGone(f.Err) {
 		return true
 	}
-	if int64(len(f.Content)) == f.Size {
+	if f.TooLarge = f.Err == nil && f.Size > w.most; !f.TooLarge {
 		f.Added = []scan.LineRange{{First: 1, Last: match.SplitLines(f.Content).Count()}}
 	}
 
@@ -101,9 +102,8 @@ func inPaths(e fs.DirEntry) string {
 }
 
 // read reads a file as a review would see it: a symbolic link is a file that
-// holds its target. The content is nil when the file is over scan.MaxFileSize;
-// size is what is known of its size then.
-func read(path string, mode fs.FileMode) (content []byte, size int64, err error) {
+// holds its target. The content is nil when the file is over most bytes; size is what is known of its size then.
+func read(path string, mode fs.FileMode, most int64) (content []byte, size int64, err error) {
 	switch {
 	case mode&fs.ModeType == fs.ModeSymlink:
 		target, err := os.Readlink(path)
@@ -123,14 +123,14 @@ func read(path string, mode fs.FileMode) (content []byte, size int64, err error)
 		return nil, 0, err
 	case !info.Mode().IsRegular(): // it was exchanged meanwhile
 		return nil, 0, errSpecial
-	case info.Size() > scan.MaxFileSize:
+	case info.Size() > most:
 		return nil, info.Size(), nil
 	}
 
 	// The file may grow meanwhile, and one that the system makes up as it is read has
 	// no size.
 	buffer := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	if size, err = buffer.ReadFrom(io.LimitReader(f, scan.MaxFileSize+1)); err != nil || size > scan.MaxFileSize {
+	if size, err = buffer.ReadFrom(io.LimitReader(f, most+1)); err != nil || size > most {
 		return nil, size, err
 	}
 

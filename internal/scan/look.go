@@ -1,0 +1,222 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/language"
+	"github.com/prwarden/prwarden/internal/match"
+)
+
+// Before is what a changed file was before, as far as it decides which rules looked
+// at it then.
+type Before struct {
+	Path      string
+	FirstLine []byte // nil when it is that of the file
+	Binary    bool   // a line that is gone has a NUL, so perhaps no rule took it for text
+}
+
+// scanFile scans one file, and returns at most limit findings and as many
+// suppressed ones. A panic is a failed scan: content that nobody has looked at yet
+// must not end the process with all its other scans.
+func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = FileResult{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+
+	excluded := p.exclude.Match(f.Path)
+	skip := func(reason string) FileResult {
+		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, excluded: excluded}
+	}
+	switch {
+	case f.Err != nil || excluded && (p.lockedIn == nil || !p.lockedIn(f.Path)):
+		return FileResult{excluded: excluded}
+	case f.Submodule:
+		return skip(finding.SkipSubmodule)
+	case f.TooLarge:
+		return skip(finding.SkipFileTooLarge)
+	case len(f.Added) == 0 && f.Before == nil:
+		return FileResult{excluded: excluded}
+	}
+
+	text, how := formOf(f.Content)
+	switch how {
+	case isUTF16:
+		// What is only said to be in UTF-16 is found as the bytes that it is.
+		r = newFileScan(p, f, text, limit).whole().run(ctx)
+		r.unite(newFileScan(p, f, f.Content, limit).whole().asBytes().run(ctx), limit)
+	case noText:
+		r = newFileScan(p, f, f.Content, limit).asBytes().fixedOnly().run(ctx)
+		r.Lines = 0
+		reason := notRead(f.Path, f.Content)
+		wasRead := f.Before != nil && notRead(f.Before.Path, f.Content) == reason
+		if len(f.Added) > 0 || !wasRead {
+			r.Skips = append(r.Skips, finding.Skip{File: f.Path, Reason: reason})
+		}
+	default:
+		r = newFileScan(p, f, text, limit).run(ctx)
+	}
+
+	return r
+}
+
+func newFileScan(p *plan, f *File, text []byte, limit int) *fileScan {
+	file, excluded := *f, p.exclude.Match(f.Path)
+	s := &fileScan{
+		plan: p, file: &file, excluded: excluded, limit: limit, lines: match.SplitLines(text),
+		views:  make([]view, len(p.groups)),
+		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
+	}
+	s.masker = &masker{views: s.views, lines: s.lines, file: f.Path, out: &s.out}
+	if b := f.Before; b != nil && b.Binary {
+		file.Added = s.allLines() // perhaps no rule has looked at any
+	}
+
+	return s
+}
+
+// run scans the file.
+func (s *fileScan) run(ctx context.Context) FileResult {
+	for _, r := range s.file.Added {
+		s.out.Lines += r.Last - r.First + 1
+	}
+	s.out.err = s.scan(ctx)
+
+	return s.out
+}
+
+// whole has all lines count as added when any is. git compares bytes, whose lines
+// are not those of the text.
+func (s *fileScan) whole() *fileScan {
+	if len(s.file.Added) > 0 {
+		s.file.Added = s.allLines()
+	}
+
+	return s
+}
+
+// asBytes takes the content for what is perhaps no text. Nothing of it is shown,
+// since rules can't mask what they can't read, and it has no comments.
+func (s *fileScan) asBytes() *fileScan {
+	s.isBytes = true
+	s.masker.read, s.masker.blind = true, true
+
+	return s
+}
+
+// fixedOnly leaves only rules for secrets that have a fixed prefix. Others would
+// match in pictures and fonts by chance.
+func (s *fileScan) fixedOnly() *fileScan {
+	s.isFixedOnly = true
+	return s
+}
+
+func (s *fileScan) allLines() []LineRange {
+	if s.lines.Count() == 0 {
+		return nil
+	}
+
+	return []LineRange{{First: 1, Last: s.lines.Count()}}
+}
+
+// unite adds what was found in the same file read in another way.
+func (r *FileResult) unite(other FileResult, limit int) {
+	known := map[string]bool{}
+	place := func(f finding.Finding) string { return fmt.Sprint(f.Line, f.RuleID) }
+	for _, f := range r.Findings {
+		known[place(f)] = true
+	}
+
+	for severity, n := range other.Counts {
+		r.Counts[severity] += n
+	}
+	for _, f := range other.Findings {
+		if known[place(f)] {
+			r.Counts[f.Severity]--
+			continue
+		}
+		r.Findings = append(r.Findings, f)
+	}
+
+	sortFindings(r.Findings)
+	r.Findings = r.Findings[:min(len(r.Findings), limit)]
+	r.Skips = append(r.Skips, other.Skips...)
+	if r.err == nil {
+		r.err = other.err
+	}
+}
+
+// languages are those of the file, and beforehand those that it had, when they
+// decide anything.
+func (s *fileScan) languages() (now, before []string) {
+	isNeeded := func(g group) bool { return g.hits.NeedsLanguages() }
+	if !slices.ContainsFunc(s.plan.groups, isNeeded) {
+		return nil, nil
+	}
+
+	var first []byte
+	if s.lines.Count() > 0 {
+		first = s.lines.Line(1)
+	}
+	now = language.Of(s.file.Path, first)
+	if b := s.file.Before; b != nil {
+		if b.FirstLine != nil {
+			first = b.FirstLine
+		}
+		before = language.Of(b.Path, first)
+	}
+
+	return now, before
+}
+
+// matchGroup matches the rules of a group, as they look at the file, on the added
+// lines. Those that did not look at what the file was before are matched on all
+// lines, since nothing of them is known.
+func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, before []string) (match.Result, error) {
+	if s.isFixedOnly {
+		file = file.Subset(func(rule int) bool { return g.rules[rule].Redact && g.hits.FixedPrefix(rule) })
+	}
+	var came *match.File
+	if b := s.file.Before; b != nil && file != nil {
+		looked := func(int) bool { return false }
+		if session := g.session(s.plan.exclude.Match(b.Path)); session != nil {
+			looked = session.File(b.Path, before...).Looks
+		}
+		if came = file.Subset(func(rule int) bool { return !looked(rule) }); came != nil {
+			file = file.Subset(looked)
+		}
+	}
+
+	var found match.Result
+	accept := s.comments.accept(g, s.plan)
+	for _, part := range []struct {
+		file  *match.File
+		added []LineRange
+	}{{file, s.file.Added}, {came, s.allLines()}} {
+		if part.file == nil || len(part.added) == 0 {
+			continue
+		}
+		more, err := part.file.MatchApart(ctx, s.lines, part.added, s.limit, accept)
+		if err != nil {
+			return found, err
+		}
+		found.Add(more)
+	}
+
+	return found, nil
+}
+
+// session is that of the rules that look at a file, which the rules file excludes or
+// not; nil when none does.
+func (g group) session(excluded bool) *match.Session {
+	if excluded {
+		return g.locked
+	}
+
+	return g.hits
+}
