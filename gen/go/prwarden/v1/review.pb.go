@@ -443,10 +443,11 @@ type Skip_Reason int32
 const (
 	// Never sent.
 	Skip_unspecified Skip_Reason = 0
-	// The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+	// The file is no text, and nothing says that it should be. Of the rules only
+	// those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
 	// organization's policy says otherwise.
 	Skip_binary Skip_Reason = 1
-	// The file is over 1 MiB.
+	// The file is over 16 MiB, or what the scanner's max_file_size says.
 	Skip_file_too_large Skip_Reason = 2
 	// The rule used up the work that it may do in the file and was stopped there;
 	// what it had found until then is reported. Work is counted, not timed, so the

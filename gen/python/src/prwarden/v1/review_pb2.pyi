@@ -732,11 +732,12 @@ class Skip(google.protobuf.message.Message):
         unspecified: Skip._Reason.ValueType  # 0
         """Never sent."""
         binary: Skip._Reason.ValueType  # 1
-        """The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+        """The file is no text, and nothing says that it should be. Of the rules only
+        those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
         organization's policy says otherwise.
         """
         file_too_large: Skip._Reason.ValueType  # 2
-        """The file is over 1 MiB."""
+        """The file is over 16 MiB, or what the scanner's max_file_size says."""
         rule_stopped: Skip._Reason.ValueType  # 4
         """The rule used up the work that it may do in the file and was stopped there;
         what it had found until then is reported. Work is counted, not timed, so the
@@ -761,11 +762,12 @@ class Skip(google.protobuf.message.Message):
     unspecified: Skip.Reason.ValueType  # 0
     """Never sent."""
     binary: Skip.Reason.ValueType  # 1
-    """The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+    """The file is no text, and nothing says that it should be. Of the rules only
+    those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
     organization's policy says otherwise.
     """
     file_too_large: Skip.Reason.ValueType  # 2
-    """The file is over 1 MiB."""
+    """The file is over 16 MiB, or what the scanner's max_file_size says."""
     rule_stopped: Skip.Reason.ValueType  # 4
     """The rule used up the work that it may do in the file and was stopped there;
     what it had found until then is reported. Work is counted, not timed, so the

@@ -1435,8 +1435,8 @@ export interface components {
         /**
          * @description Reason says why.
          *
-         *     - binary: The file has a NUL byte in its first 8,000 bytes. Tolerated unless the organization's policy says otherwise.
-         *     - file_too_large: The file is over 1 MiB.
+         *     - binary: The file is no text, and nothing says that it should be. Of the rules only those looked at it that mask what they match and have a fixed prefix. Tolerated unless the organization's policy says otherwise.
+         *     - file_too_large: The file is over 16 MiB, or what the scanner's max_file_size says.
          *     - rule_stopped: The rule used up the work that it may do in the file and was stopped there; what it had found until then is reported. Work is counted, not timed, so the same pull request has the same skips on each machine.
          *     - submodule: The change is of a submodule; submodules are not followed. Tolerated unless the organization's policy says otherwise.
          *     - undecodable: The file is text by its name or its look, and can't be decoded. Only rules that mask what they match looked at it, as far as they have a fixed prefix.

@@ -980,7 +980,8 @@ export enum Skip_Reason {
   unspecified = 0,
 
   /**
-   * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+   * The file is no text, and nothing says that it should be. Of the rules only
+   * those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
    * organization's policy says otherwise.
    *
    * @generated from enum value: binary = 1;
@@ -988,7 +989,7 @@ export enum Skip_Reason {
   binary = 1,
 
   /**
-   * The file is over 1 MiB.
+   * The file is over 16 MiB, or what the scanner's max_file_size says.
    *
    * @generated from enum value: file_too_large = 2;
    */

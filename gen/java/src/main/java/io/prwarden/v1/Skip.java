@@ -71,7 +71,8 @@ private static final long serialVersionUID = 0L;
     unspecified(0),
     /**
      * <pre>
-     * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+     * The file is no text, and nothing says that it should be. Of the rules only
+     * those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
      * organization's policy says otherwise.
      * </pre>
      *
@@ -80,7 +81,7 @@ private static final long serialVersionUID = 0L;
     binary(1),
     /**
      * <pre>
-     * The file is over 1 MiB.
+     * The file is over 16 MiB, or what the scanner's max_file_size says.
      * </pre>
      *
      * <code>file_too_large = 2;</code>
@@ -145,7 +146,8 @@ private static final long serialVersionUID = 0L;
     public static final int unspecified_VALUE = 0;
     /**
      * <pre>
-     * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+     * The file is no text, and nothing says that it should be. Of the rules only
+     * those looked at it that mask what they match and have a fixed prefix. Tolerated unless the
      * organization's policy says otherwise.
      * </pre>
      *
@@ -154,7 +156,7 @@ private static final long serialVersionUID = 0L;
     public static final int binary_VALUE = 1;
     /**
      * <pre>
-     * The file is over 1 MiB.
+     * The file is over 16 MiB, or what the scanner's max_file_size says.
      * </pre>
      *
      * <code>file_too_large = 2;</code>
