@@ -252,6 +252,7 @@ func organizationFlags(flags *pflag.FlagSet) admin.OrganizationChange {
 	flags.StringVar(&in.Host.MergeRef, "host-merge-ref", organization.DefaultMergeRef,
 		"Reference of its trial merge.")
 	flags.IntVar(&in.MaxScans, "max-scans", 0, "Most of its reviews scanned at once. (default no limit)")
+	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute that its keys make together. (default 6000)")
 	flags.IntVar(&in.MaxQueued, "max-queued", 0, "Most of its reviews that wait. (default 10000)")
 
 	return func(o *organization.Organization) {
@@ -263,6 +264,7 @@ func organizationFlags(flags *pflag.FlagSet) admin.OrganizationChange {
 			"host-head-ref":  func() { o.Host.HeadRef = in.Host.HeadRef },
 			"host-merge-ref": func() { o.Host.MergeRef = in.Host.MergeRef },
 			"max-scans":      func() { o.MaxScans = in.MaxScans },
+			"rate-limit":     func() { o.RateLimit = in.RateLimit },
 			"max-queued":     func() { o.MaxQueued = in.MaxQueued },
 		} {
 			if flags.Changed(flag) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -33,8 +34,8 @@ func NewAdmitter(keys *Keys, limiter *Limiter, trusted []netip.Prefix, limit int
 	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit}
 }
 
-// Admit says who makes a request and counts it: against its key when that is
-// valid, else against the client's address. The decision is there also beside
+// Admit says who makes a request and counts it: against its key and the key's
+// organization when that is valid, else against the client's address. The decision is there also beside
 // an error, because every response tells it; while keys can't be reached that
 // is one about the address, and while counts can't be, what this server knew
 // last. It fails with Unauthenticated as Authenticate does, ResourceExhausted
@@ -45,11 +46,11 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials) (Caller, Decision, 
 	if authErr != nil {
 		caller = Caller{}
 	}
-	name, limit := a.countedAs(caller, c)
-	d, err := a.limiter.Take(ctx, name, limit)
+	own, group := a.countedAs(caller, c)
+	d, err := a.limiter.Take(ctx, own, group)
 	switch {
 	case err != nil:
-		return caller, a.limiter.Peek(name, limit), err
+		return caller, a.limiter.Peek(own, group), err
 	case authErr != nil && errs.KindOf(authErr) != errs.Unauthenticated:
 		// Nobody knows whether the key is valid, so nobody may say that it
 		// isn't, or that it made too many requests.
@@ -70,30 +71,35 @@ func (a *Admitter) Peek(c Credentials) Decision {
 // addressPrefix begins the names of addresses in a Limiter.
 const addressPrefix = "addr:"
 
-// countedAs is the name under which a request counts, and how many that may
-// make: the caller's, or its address's when nobody knows it.
-func (a *Admitter) countedAs(caller Caller, c Credentials) (name string, limit int) {
+// countedAs is what a request counts for: the caller and its organization, or
+// its address when nobody knows it.
+func (a *Admitter) countedAs(caller Caller, c Credentials) (own, group Counter) {
 	if caller.KeyID != "" {
-		if limit = caller.RateLimit; limit == 0 {
-			limit = a.limit
-		}
-		return "key:" + caller.KeyID, limit
+		return Counter{"key:" + caller.KeyID, cmp.Or(caller.RateLimit, a.limit)},
+			Counter{"org:" + caller.Organization, cmp.Or(caller.OrganizationLimit, DefaultOrganizationLimit)}
 	}
 	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, a.trusted)
 	if !addr.IsValid() {
-		return addressPrefix + "unknown", a.limit
+		return Counter{addressPrefix + "unknown", a.limit}, Counter{}
 	}
-	return addressPrefix + addr.String(), a.limit
+
+	return Counter{addressPrefix + addr.String(), a.limit}, Counter{}
 }
 
+// limited says which limit was reached, also for programs.
 func limited(d Decision, authErr error) error {
-	who := "This API key"
-	if authErr != nil {
-		who = "This address, without a valid API key,"
+	who, of := "This API key", "key"
+	switch {
+	case authErr != nil:
+		who, of = "This address, without a valid API key,", "address"
+	case d.Organization:
+		who, of = "The API keys of this organization together", "organization"
 	}
 	e := errs.New(errs.ResourceExhausted, errs.ReasonRateLimited,
 		"%s made more than %d requests in a minute; try again after %s.", who, d.Limit, stamp(d.Reset))
 	e.RetryAfter = d.RetryAfter
+	e.Metadata = map[string]string{"limit": of}
+
 	return e
 }
 

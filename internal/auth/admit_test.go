@@ -102,6 +102,7 @@ func TestAdmit(t *testing.T) {
 		var e *errs.Error
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, time.Minute, e.RetryAfter)
+		assert.Equal(t, map[string]string{"limit": "key"}, e.Metadata)
 		assert.Equal(t, key.ID, c.KeyID, "the log wants to know who")
 		assert.False(t, d.OK)
 		_, d, err = a.Admit(t.Context(), auth.Credentials{Authorization: other, PeerAddr: peer})
@@ -145,6 +146,29 @@ func TestAdmit(t *testing.T) {
 		})
 	})
 
+	t.Run("an organization has a limit for all of its keys", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.store.organizationLimit = 3
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, auth.DefaultLimit)
+		for i := range 5 {
+			_, header := b.issue(t, auth.NewKey{RateLimit: 1000})
+			_, d, err := a.Admit(t.Context(), auth.Credentials{Authorization: header, PeerAddr: peer})
+			assert.Equal(t, 3, d.Limit)
+			assert.Equal(t, max(0, 2-i), d.Remaining)
+			if i < 3 {
+				require.NoError(t, err)
+				continue
+			}
+			var e *errs.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, errs.ReasonRateLimited, e.Reason)
+			assert.Equal(t, map[string]string{"limit": "organization"}, e.Metadata)
+			assert.Contains(t, e.Message, "of this organization together")
+			assert.Equal(t, time.Minute, e.RetryAfter)
+		}
+	})
+
 	t.Run("nothing passes uncounted", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -160,8 +184,8 @@ var errBroken = errors.New("broken")
 
 type brokenWindows struct{}
 
-func (brokenWindows) CountRequest(context.Context, string) (auth.Counted, error) {
-	return auth.Counted{}, errBroken
+func (brokenWindows) CountRequest(context.Context, string, int, string) (own, of auth.Counted, err error) {
+	return auth.Counted{}, auth.Counted{}, errBroken
 }
 
 func TestRequire(t *testing.T) {

@@ -56,6 +56,10 @@ type Key struct {
 	RevokedAt    time.Time // zero unless revoked
 	CreatedBy    string    // the actor, as audit.Actor.String has it
 	Parent       string    // identifier of the key that made it; empty when an operator did
+
+	// OrganizationLimit is how many requests a minute all keys of the organization
+	// may make together; 0 for the default. Only KeyByHash tells it.
+	OrganizationLimit int
 }
 
 // Limit is how many requests a minute the key may make.
@@ -118,7 +122,7 @@ func (k Key) bearer(now time.Time) (Caller, error) {
 
 	return Caller{
 		KeyID: k.ID, Organization: k.Organization, Scopes: k.Scopes, RateLimit: k.RateLimit, ExpiresAt: k.ExpiresAt,
-		KeyHash: k.Hash,
+		KeyHash: k.Hash, OrganizationLimit: k.OrganizationLimit,
 	}, nil
 }
 
@@ -152,7 +156,10 @@ type Caller struct {
 	Scopes       []Scope
 	RateLimit    int       // requests a minute; 0 for the default
 	ExpiresAt    time.Time // of the key; zero when never
-	KeyHash      string    // of the token, to check the key again in a long call; never logged
+
+	OrganizationLimit int // requests a minute of all keys of the organization; 0 for the default
+
+	KeyHash string // of the token, to check the key again in a long call; never logged
 }
 
 // Has reports whether the caller's key has the scope.

@@ -35,10 +35,13 @@ func (c *clock) Advance(d time.Duration) {
 
 // keyStore is a KeyStore in memory that counts questions and can be away.
 type keyStore struct {
-	mu      sync.Mutex
-	now     func() time.Time
-	keys    map[string]auth.Key // by hash
-	asked   int
+	mu    sync.Mutex
+	now   func() time.Time
+	keys  map[string]auth.Key // by hash
+	asked int
+
+	organizationLimit int // of all organizations
+
 	down    error
 	hold    chan struct{} // when not nil, KeyByHash waits for it after reading
 	reading chan struct{} // when not nil, told when KeyByHash has read
@@ -64,6 +67,7 @@ func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, er
 	s.mu.Lock()
 	s.asked++
 	k, ok := s.keys[hash]
+	k.OrganizationLimit = s.organizationLimit
 	down, hold, reading := s.down, s.hold, s.reading
 	s.mu.Unlock()
 

@@ -30,10 +30,10 @@ type windows struct {
 	left  time.Duration
 }
 
-func (w *windows) CountRequest(context.Context, string) (auth.Counted, error) {
+func (w *windows) CountRequest(context.Context, string, int, string) (own, of auth.Counted, err error) {
 	w.calls++
 
-	return auth.Counted{Taken: w.calls, Left: w.left}, nil
+	return auth.Counted{Taken: w.calls, Left: w.left}, auth.Counted{}, nil
 }
 
 // A flood of an exhausted key asks the store nothing.
@@ -44,14 +44,14 @@ func TestExhaustedKeyIsRefusedFromMemory(t *testing.T) {
 	l := auth.NewLimiter(w, c.Now)
 
 	for i := range 10_000 {
-		d, err := l.Take(t.Context(), "key:a", 60)
+		d, err := l.Take(t.Context(), auth.Counter{Name: "key:a", Limit: 60}, auth.Counter{})
 		require.NoError(t, err)
 		require.Equal(t, i < 60, d.OK)
 	}
 	assert.Equal(t, 60, w.calls)
 
 	c.Advance(auth.Window)
-	_, err := l.Take(t.Context(), "key:a", 600)
+	_, err := l.Take(t.Context(), auth.Counter{Name: "key:a", Limit: 600}, auth.Counter{})
 	require.NoError(t, err)
 	assert.Equal(t, 61, w.calls)
 }
@@ -63,7 +63,7 @@ func TestAddressesAreCountedHere(t *testing.T) {
 
 	for round := range 3 {
 		for i := range 2_000 {
-			d, err := l.Take(t.Context(), fmt.Sprint("addr:", i), 2)
+			d, err := l.Take(t.Context(), auth.Counter{Name: fmt.Sprint("addr:", i), Limit: 2}, auth.Counter{})
 			require.NoError(t, err)
 			require.Equal(t, round < 2, d.OK)
 		}
@@ -79,13 +79,13 @@ func TestWindowsThatEndLateAreNotBelieved(t *testing.T) {
 	l := auth.NewLimiter(w, c.Now)
 
 	for range 3 {
-		_, err := l.Take(t.Context(), "key:a", 1)
+		_, err := l.Take(t.Context(), auth.Counter{Name: "key:a", Limit: 1}, auth.Counter{})
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 1, w.calls)
 
 	c.Advance(auth.Window)
-	_, err := l.Take(t.Context(), "key:a", 1)
+	_, err := l.Take(t.Context(), auth.Counter{Name: "key:a", Limit: 1}, auth.Counter{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, w.calls)
 }

@@ -30,6 +30,9 @@ const MaxQueued = 10_000
 // installation can scan at once.
 const MaxScans = 100_000
 
+// MaxRateLimit is the highest Organization.RateLimit.
+const MaxRateLimit = 1_000_000_000
+
 // Organization is one tenant: what its keys may scan, and where that is.
 type Organization struct {
 	Name string `yaml:"name" json:"-"`
@@ -44,6 +47,9 @@ type Organization struct {
 	MaxScans int `yaml:"max_scans" json:"max_scans"`
 	// MaxQueued is how many of its reviews wait at most; 0 for the constant MaxQueued.
 	MaxQueued int `yaml:"max_queued" json:"max_queued"`
+	// RateLimit is how many requests a minute all of its keys may make together; 0
+	// for the default.
+	RateLimit int `yaml:"rate_limit" json:"rate_limit,omitempty"`
 
 	// Declared says that a configuration file has the organization. It can be
 	// changed there only.

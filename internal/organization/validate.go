@@ -35,6 +35,11 @@ func (o Organization) Validate() []Problem {
 		v.add("max_queued", "%d is not allowed; it must be from 1 to %d, or 0 for %[2]d", o.MaxQueued, MaxQueued)
 	}
 
+	if o.RateLimit < 0 || o.RateLimit > MaxRateLimit {
+		v.add("rate_limit", "%d is not allowed; it must be from 1 to %d requests a minute, or 0 for the default",
+			o.RateLimit, MaxRateLimit)
+	}
+
 	return v.problems
 }
 

@@ -116,12 +116,22 @@ func (t *tx) lockOrganization(ctx context.Context, name string) error {
 
 // KeyByHash implements auth.KeyStore.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (k auth.Key, ok bool, err error) {
-	keys, err := s.listKeys(ctx, allOrganizations, `hash = ?`, hash)
-	if err != nil || len(keys) == 0 {
-		return auth.Key{}, false, err
+	var row struct {
+		keyRow
+		OrganizationLimit int `db:"organization_limit"`
 	}
+	err = s.read(ctx, "read a key", allOrganizations, func(t *tx) error {
+		return t.get(ctx, &row, `SELECT `+keyColumns+`, COALESCE(
+			(SELECT o.rate_limit FROM organizations o WHERE o.name = api_keys.organization), 0) AS organization_limit
+			FROM api_keys WHERE hash = ?`, hash)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return auth.Key{}, false, nil
+	}
+	k = row.key()
+	k.OrganizationLimit = row.OrganizationLimit
 
-	return keys[0], true, nil
+	return k, err == nil, err
 }
 
 // ListKeys implements auth.KeyStore.
@@ -247,38 +257,55 @@ func (s *Store) Windows() auth.Windows {
 	return s
 }
 
-// countRequest counts and starts windows in one statement. A window that ends
-// later than one can is the work of a clock that was wrong; a statement that
-// waited for the row may see one that began a moment after it.
-var countRequest = strings.ReplaceAll(`INSERT INTO rate_limits AS w (name, window_end, taken)
-	VALUES ($1, COALESCE($2, `+pgClock+`) + $window, 1)
-	ON CONFLICT (name) DO UPDATE SET
+// countRequest counts and starts windows in one statement: that of a key, and
+// that of its organization unless the key has no requests left. All statements
+// lock the rows in this order. A window that ends later than one can is the work
+// of a clock that was wrong; a statement that waited for the row may see one that
+// began a moment after it.
+var countRequest = strings.NewReplacer(
+	"$now", `COALESCE($2, `+pgClock+`)`, "$window", strconv.FormatInt(auth.Window.Microseconds(), 10),
+).Replace(strings.ReplaceAll(`WITH own AS (
+		INSERT INTO rate_limits AS w (name, window_end, taken) VALUES ($1, $now + $window, 1) $upsert),
+	organization AS (
+		INSERT INTO rate_limits AS w (name, window_end, taken)
+		SELECT $3, $now + $window, 1 FROM own WHERE own.taken <= $4 AND $3 <> '' $upsert)
+	SELECT own.taken, own.window_end, COALESCE(o.taken, 0) AS group_taken, o.window_end AS group_end, $now AS now
+	FROM own LEFT JOIN organization o ON TRUE`, "$upsert", `ON CONFLICT (name) DO UPDATE SET
 		taken = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
 			THEN w.taken + 1 ELSE 1 END,
 		window_end = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
 			THEN w.window_end ELSE excluded.window_end END
-	RETURNING taken, window_end, COALESCE($2, `+pgClock+`) AS now`,
-	"$window", strconv.FormatInt(auth.Window.Microseconds(), 10))
+		RETURNING taken, window_end`))
 
 // CountRequest implements auth.Windows. The table belongs to no organization,
 // so one statement without a transaction does. It has a row for each key that
-// was used, no more: addresses are not counted here.
-func (s *Store) CountRequest(ctx context.Context, name string) (auth.Counted, error) {
+// was used, and one for its organization, no more: addresses are not counted
+// here.
+func (s *Store) CountRequest(
+	ctx context.Context, name string, limit int, group string,
+) (own, of auth.Counted, err error) {
 	var now timestamp // NULL for the database's clock
 	if s.clock.fixed != nil {
 		now = at(s.Now())
 	}
 	var row struct {
-		Taken int
-		End   timestamp `db:"window_end"`
-		Now   timestamp
+		Taken      int
+		End        timestamp `db:"window_end"`
+		GroupTaken int       `db:"group_taken"`
+		GroupEnd   timestamp `db:"group_end"`
+		Now        timestamp
 	}
 
 	limited, cancel := context.WithTimeout(ctx, s.pools.wait)
 	defer cancel()
-	if err := s.pools.writer.GetContext(limited, &row, countRequest, name, now); err != nil {
-		return auth.Counted{}, s.translate(ctx, "count a request", err)
+	if err := s.pools.writer.GetContext(limited, &row, countRequest, name, now, group, limit); err != nil {
+		return auth.Counted{}, auth.Counted{}, s.translate(ctx, "count a request", err)
 	}
 
-	return auth.Counted{Taken: row.Taken, End: row.End.Time, Left: row.End.Sub(row.Now.Time)}, nil
+	own = auth.Counted{Taken: row.Taken, End: row.End.Time, Left: row.End.Sub(row.Now.Time)}
+	if row.GroupTaken > 0 {
+		of = auth.Counted{Taken: row.GroupTaken, End: row.GroupEnd.Time, Left: row.GroupEnd.Sub(row.Now.Time)}
+	}
+
+	return own, of, nil
 }

@@ -52,7 +52,7 @@ func TestWindowsOnSQLite(t *testing.T) {
 
 func count(t *testing.T, w auth.Windows, name string) auth.Counted {
 	t.Helper()
-	c, err := w.CountRequest(t.Context(), name)
+	c, _, err := w.CountRequest(t.Context(), name, 60, "")
 	require.NoError(t, err)
 
 	return c

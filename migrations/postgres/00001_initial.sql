@@ -23,6 +23,7 @@ CREATE TABLE organizations (
     rule_changes  BIGINT  NOT NULL DEFAULT 0,                          -- changes of rules so far: their version
     served_at     BIGINT  NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
+    rate_limit    INTEGER NOT NULL DEFAULT 0 CHECK (rate_limit >= 0),  -- requests a minute of its keys; 0 for the default
     settings      TEXT,                                                -- JSON; NULL while it is removed
     declared      BOOLEAN NOT NULL DEFAULT FALSE  -- whether a configuration file has it
 ) WITH (fillfactor = 50); -- room for new versions of a row beside it
@@ -299,7 +300,7 @@ CREATE TABLE audit_events (
 -- What retention deletes, oldest first, and the list of all organizations.
 CREATE INDEX audit_events_at ON audit_events (at, id);
 
--- Requests of the running window, by key. After a crash of
+-- Requests of the running window, by key and by organization. After a crash of
 -- the database it is empty, and windows begin anew.
 CREATE UNLOGGED TABLE rate_limits (
     name       TEXT    COLLATE "C" NOT NULL PRIMARY KEY,

@@ -15,6 +15,7 @@ CREATE TABLE organizations (
     rule_changes  INTEGER NOT NULL DEFAULT 0,                          -- changes of rules so far: their version
     served_at     INTEGER NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
+    rate_limit    INTEGER NOT NULL DEFAULT 0 CHECK (rate_limit >= 0),  -- requests a minute of its keys; 0 for the default
     settings      TEXT,                                                -- JSON; NULL while it is removed
     declared      INTEGER NOT NULL DEFAULT 0 CHECK (declared IN (0, 1))  -- whether a configuration file has it
 ) STRICT, WITHOUT ROWID;

@@ -89,7 +89,8 @@ func newServer(t *testing.T, h *hosts, o serverOptions) *server {
 	yaml.WriteString("organizations:\n")
 	for _, org := range o.organizations {
 		fmt.Fprintf(
-			&yaml, "  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n", org.name, org.repos, h.url,
+			&yaml, "  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n    rate_limit: %d\n",
+			org.name, org.repos, h.url, plenty,
 		)
 	}
 	yaml.WriteString(o.config)

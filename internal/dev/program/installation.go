@@ -31,16 +31,26 @@ func Install(ctx context.Context, binary, dir, database string, organizations []
 	}
 
 	i := &Installation{binary, dir, database}
+	err := i.configure(ctx, organizations, "    rate_limit: 1000000000\n")
+	if err != nil && strings.Contains(err.Error(), "rate_limit") {
+		// An older program, to compare with, has no limit of that kind.
+		err = i.configure(ctx, organizations, "")
+	}
+	return i, err
+}
+
+// configure writes the configuration, with more settings of each organization, and makes the tables.
+func (i *Installation) configure(ctx context.Context, organizations []Organization, settings string) error {
 	config := "organizations:\n"
 	for _, org := range organizations {
-		config += fmt.Sprintf("  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n",
-			org.Name, org.Repositories, org.URL)
+		config += fmt.Sprintf("  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n%s",
+			org.Name, org.Repositories, org.URL, settings)
 	}
 	if err := os.WriteFile(i.Config(), []byte(config), 0o600); err != nil {
-		return nil, err
+		return err
 	}
 	_, err := i.Command(ctx, "migrate")
-	return i, err
+	return err
 }
 
 // Config is the path of the configuration.

@@ -243,6 +243,26 @@ func keyQuotaRace(t *testing.T, h Harness) {
 	assert.EqualValues(t, 5, made.Load())
 }
 
+func organizationLimit(t *testing.T, h Harness) {
+	limit := func() int {
+		t.Helper()
+		k, err := keyByHash(t.Context(), h.Store, hashOf("key_a"))
+		require.NoError(t, err)
+
+		return k.OrganizationLimit
+	}
+	addKey(t, h, acme, "key_a")
+	assert.Zero(t, limit())
+	require.NoError(t, h.Store.CreateOrganization(t.Context(), organizationOf(acme)))
+	assert.Equal(t, 700, limit())
+	require.NoError(t, h.Store.UpdateOrganization(t.Context(), acme, func(o *organization.Organization) error {
+		o.RateLimit = 0
+
+		return nil
+	}))
+	assert.Zero(t, limit())
+}
+
 func touchedKeys(t *testing.T, h Harness) {
 	ctx := t.Context()
 	addKey(t, h, acme, "key_a")
@@ -274,7 +294,7 @@ func organizationOf(name string) organization.Organization {
 			Kind: organization.KindGit, URL: "https://git.example.com/{repo}.git", TokenEnv: "PRWARDEN_TOKEN",
 			Username: "u", HeadRef: "refs/h/{number}", MergeRef: "refs/m/{number}",
 		},
-		MaxScans: 3, MaxQueued: 20,
+		MaxScans: 3, MaxQueued: 20, RateLimit: 700,
 	}
 }
 

@@ -139,6 +139,7 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Keys/use is stored":              touchedKeys,
 		"Keys/a family is revoked":        revokedFamily,
 		"Keys/there is a quota":           keyQuota,
+		"Keys/their organization's limit": organizationLimit,
 
 		"Audit/a change leaves one event":              changesAudited,
 		"Audit/what changes nothing leaves none":       nothingAudited,
