@@ -156,7 +156,8 @@ only time that it is shown, the database keeps its hash.`,
 	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default the first four)")
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
-	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")
+	flags.IntVar(&in.RateLimit, "rate-limit", 0,
+		"Requests a minute; those of all its organization's keys have a limit, too. (default 60)")
 	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.CreateKey(ctx, st, c, in)
 	}, cmd)

@@ -376,7 +376,9 @@ func TestChildrenOfKeys(t *testing.T) {
 		"unless it is asked for": {
 			parent: auth.NewKey{RateLimit: 600}, child: auth.NewKey{RateLimit: 600}, want: auth.NewKey{RateLimit: 600},
 		},
-		"not higher":                     {parent: auth.NewKey{RateLimit: 8}, child: auth.NewKey{RateLimit: 9}, field: "rate_limit"},
+		"not higher": {
+			parent: auth.NewKey{RateLimit: 8}, child: auth.NewKey{RateLimit: 9}, field: "rate_limit",
+		},
 		"not higher than the default":    {child: auth.NewKey{RateLimit: 61}, field: "rate_limit"},
 		"the default may be asked for":   {child: auth.NewKey{RateLimit: 60}, want: auth.NewKey{RateLimit: 60}},
 		"nor higher than nearly nothing": {parent: auth.NewKey{RateLimit: 1}, want: auth.NewKey{RateLimit: 1}},

@@ -16,8 +16,8 @@ import (
 )
 
 // keyColumns are those of keyRow.
-const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at, expires_at, last_used_at, revoked_at, ` +
-	`created_by, parent`
+const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at, expires_at, last_used_at, ` +
+	`revoked_at, created_by, parent`
 
 // keyRow is an API key as it is stored.
 type keyRow struct {

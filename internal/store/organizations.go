@@ -202,7 +202,8 @@ func (t *tx) changeable(ctx context.Context, name string) (row organizationRow, 
 // reviews may begin.
 func (t *tx) putOrganization(ctx context.Context, o organization.Organization) error {
 	t.tell(waitsEvent)
-	_, err := t.exec(ctx, `INSERT INTO organizations (name, settings, declared, max_running, rate_limit) VALUES (?, ?, ?, ?, ?)
+	_, err := t.exec(ctx, `INSERT INTO organizations (name, settings, declared, max_running, rate_limit)
+		VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, declared = excluded.declared,
 			max_running = excluded.max_running, rate_limit = excluded.rate_limit`,
 		o.Name, jsonOf[organization.Organization]{o}, o.Declared, o.MaxScans, o.RateLimit)

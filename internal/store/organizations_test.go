@@ -44,7 +44,8 @@ func TestRemoveOrganization(t *testing.T) {
 			require.NoError(t, err)
 			_, err = s.SetPolicy(ctx, org, policy.Policy{FailOn: "low"}, "")
 			require.NoError(t, err)
-			_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org}, auth.Quota)
+			k := auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org}
+			_, err = s.CreateKey(ctx, k, auth.Quota)
 			require.NoError(t, err)
 		}
 		fill("acme")

@@ -85,7 +85,8 @@ func (s *Store) PurgeKeys(ctx context.Context, keep time.Duration) (n int, more 
 		before := at(t.now.Add(-keep))
 		keys, err := t.exec(ctx, `DELETE FROM api_keys WHERE id IN (SELECT k.id FROM api_keys k
 			WHERE (k.revoked_at <= ? OR k.expires_at <= ?)
-			AND NOT EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id) LIMIT ?`+t.lockFree("k")+`)`, before, before, purgeKeys)
+			AND NOT EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id) LIMIT ?`+t.lockFree("k")+`)`,
+			before, before, purgeKeys)
 		n, more = int(idempotency+keys), idempotency == purgeKeys || keys == purgeKeys
 
 		return err

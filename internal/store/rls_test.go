@@ -50,7 +50,8 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	require.NoError(t, s.Finish(ctx, c, o))
 	_, err = s.CreateRule(ctx, org, own, 10)
 	require.NoError(t, err)
-	_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "ci", Hash: "hash of " + org}, auth.Quota)
+	k := auth.Key{ID: "key_" + org, Organization: org, Name: "ci", Hash: "hash of " + org}
+	_, err = s.CreateKey(ctx, k, auth.Quota)
 	require.NoError(t, err)
 	return n.ID
 }
@@ -191,7 +192,8 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 }
 
 func addKey(ctx context.Context, s *Store, org string) error {
-	_, err := s.CreateKey(ctx, auth.Key{ID: "key_2" + org, Organization: org, Name: "ci", Hash: "2nd hash of " + org}, auth.Quota)
+	k := auth.Key{ID: "key_2" + org, Organization: org, Name: "ci", Hash: "2nd hash of " + org}
+	_, err := s.CreateKey(ctx, k, auth.Quota)
 	return err
 }
 

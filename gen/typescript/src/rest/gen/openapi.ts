@@ -1772,7 +1772,7 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
-        /** @description The key, or without a valid one the address, made more requests in a minute than it may (reason `RATE_LIMITED`). */
+        /** @description The key, all keys of the organization together, or without a valid key the address made more requests in a minute than they may (reason `RATE_LIMITED`; `limit` in the metadata says which). */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
