@@ -1,0 +1,274 @@
+package blackbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+)
+
+// audited are the methods of the API that leave an event, and its action.
+func audited() map[string]string {
+	found := map[string]string{}
+	pkg := prwardenv1.File_prwarden_v1_audit_proto.Package()
+	protoregistry.GlobalFiles.RangeFilesByPackage(pkg, func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				m := methods.Get(j)
+				rule, _ := proto.GetExtension(m.Options(), prwardenv1.E_Audit).(*prwardenv1.AuditRule)
+				if action := rule.GetAction(); action != "" && action != "NONE" {
+					found[string(m.Name())] = action
+				}
+			}
+		}
+
+		return true
+	})
+
+	return found
+}
+
+// call is a request, what of it changes something, and what else changes nothing.
+type auditedCall struct {
+	method, path string
+	body         any
+	status       int
+	idle         int // status of the same request again, when that changes nothing; 0 when it changes something
+}
+
+func rulesToAudit() map[string]any {
+	return map[string]any{
+		"id": "no-x", "type": "regex", "pattern": "frobnicate", "message": "No.", "severity": "warning", "scope": "org",
+	}
+}
+
+// TestEveryChangeLeavesOneEvent makes each change that the API has, and each that
+// the command line has.
+func TestEveryChangeLeavesOneEvent(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{})
+	c := s.client(s.key(t, "acme", "--scopes",
+		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,policy:read,policy:write,audit:read"))
+	events := func() []any { return list(c.do(t, "GET", "/v1/audit?page_size=1000", nil).decode(t)["events"]) }
+	first := events()
+	require.Len(t, first, 2, "the organization, by its file, and the key")
+	admin := first[0].(map[string]any)["target"].(string)
+
+	calls := map[string]func() auditedCall{
+		"CreateKey": func() auditedCall {
+			return auditedCall{"POST", "/v1/keys", map[string]any{"name": "ci", "scopes": []any{"rules:read"}}, 201, 0}
+		},
+		"DeleteKey": func() auditedCall {
+			made := c.do(t, "POST", "/v1/keys", map[string]any{"name": "x", "scopes": []any{"rules:read"}})
+			return auditedCall{"DELETE", "/v1/keys/" + made.decode(t)["key_id"].(string), nil, 204, 404}
+		},
+		"CreateRule": func() auditedCall { return auditedCall{"POST", "/v1/rules", rulesToAudit(), 201, 409} },
+		"UpdateRule": func() auditedCall {
+			return auditedCall{"PATCH", "/v1/rules/no-x", map[string]any{"severity": "high"}, 200, 200}
+		},
+		"DeleteRule": func() auditedCall { return auditedCall{"DELETE", "/v1/rules/no-x", nil, 204, 404} },
+		"SetPolicy": func() auditedCall {
+			return auditedCall{"PUT", "/v1/policy", map[string]any{"fail_on": "critical"}, 200, 200}
+		},
+	}
+	actions := audited()
+	for name := range actions {
+		require.Contains(t, calls, name, "this test makes each change that is audited once")
+	}
+
+	for _, name := range []string{"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "SetPolicy"} {
+		call := calls[name]()
+		before := events()
+		a := c.do(t, call.method, call.path, call.body)
+		require.Equal(t, call.status, a.status, "%s: %s", name, a.body)
+		after := events()
+		require.Len(t, after, len(before)+1, name)
+		event := after[0].(map[string]any)
+		assert.Equal(t, actions[name], event["action"], name)
+		assert.Equal(t, "key:"+admin, event["actor"], name)
+		assert.Equal(t, "127.0.0.1", event["address"], name)
+		assert.Equal(t, a.header.Get("X-Request-Id"), event["request_id"], name)
+		if call.idle != 0 {
+			assert.Equal(t, call.idle, c.do(t, call.method, call.path, call.body).status, name)
+			assert.Len(t, events(), len(after), "%s again changes nothing", name)
+		}
+	}
+
+	checkReviewsLeaveNone(t, s, c, h, admin)
+	checkRemoteEvent(t, s, c, admin)
+	checkEventsOfTheCommandLine(t, s)
+}
+
+// checkReviewsLeaveNone creates a review twice by one idempotency key.
+func checkReviewsLeaveNone(t *testing.T, s *server, c *client, h *hosts, admin string) {
+	t.Helper()
+	before := c.do(t, "GET", "/v1/audit", nil).body
+	planted(t, h, "acme/shop")
+	for range 2 {
+		a := c.do(t, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1}, "Idempotency-Key", "once")
+		require.Equal(t, 202, a.status, a.body)
+		r := c.do(t, "GET", "/v1/reviews/"+a.decode(t)["review_id"].(string), nil).decode(t)
+		assert.Equal(t, "key:"+admin, r["created_by"])
+	}
+	listed := list(c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"])
+	require.Len(t, listed, 1)
+	assert.Equal(t, "key:"+admin, listed[0].(map[string]any)["created_by"])
+	assert.Equal(t, before, c.do(t, "GET", "/v1/audit", nil).body)
+	assert.Equal(t, 403, s.client(s.key(t, "acme")).do(t, "GET", "/v1/audit", nil).status, "it is no default scope")
+	for _, query := range []string{"action=x", "since=yesterday", "page_size=1001", "page_token=x", "until="} {
+		assert.Equal(t, 400, c.do(t, "GET", "/v1/audit?"+query, nil).status, query)
+	}
+}
+
+// checkRemoteEvent makes a change over gRPC.
+func checkRemoteEvent(t *testing.T, s *server, c *client, admin string) {
+	t.Helper()
+	ctx := metadata.NewOutgoingContext(t.Context(), metadata.Join(with(t, c.token), metadata.Pairs("x-request-id", "mine")))
+	_, err := s.services(t).keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Name: "r", Scopes: []string{"rules:read"}})
+	require.NoError(t, err)
+	events := list(c.do(t, "GET", "/v1/audit?action=key.create&actor=key:"+admin+"&page_size=1", nil).decode(t)["events"])
+	require.Len(t, events, 1)
+	event := events[0].(map[string]any)
+	assert.Equal(t, "mine", event["request_id"])
+	assert.Equal(t, "127.0.0.1", event["address"])
+}
+
+// checkEventsOfTheCommandLine makes the changes of the command line.
+func checkEventsOfTheCommandLine(t *testing.T, s *server) {
+	t.Helper()
+	who, err := user.Current()
+	require.NoError(t, err)
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	run := func(args ...string) string {
+		return s.command(t, append(args, "--database", s.database, "--config", s.config)...)
+	}
+	events := func() []string {
+		return strings.Split(strings.TrimSpace(run("audit", "-o", "jsonl", "--limit", "0")), "\n")
+	}
+	for _, step := range []struct {
+		action, organization string
+		args                 []string
+	}{
+		{"organization.create", "new", []string{"organizations", "create", "new"}},
+		{"organization.update", "new", []string{"organizations", "update", "new", "--rate-limit", "100"}},
+		{"key.create", "new", []string{"keys", "create", "--org", "new", "--name", "n"}},
+		{"key.revoke", "new", []string{"keys", "revoke", ""}},
+		{"organization.remove", "*", []string{"organizations", "remove", "new", "--yes"}},
+	} {
+		before := events()
+		if step.action == "key.revoke" {
+			var created struct{ Target string }
+			require.NoError(t, json.Unmarshal([]byte(before[0]), &created))
+			step.args[2] = created.Target
+		}
+		run(step.args...)
+		after := events()
+		added := len(after) - len(before)
+		if step.action == "organization.remove" {
+			added += 4 // its own events go with it
+		}
+		require.Equal(t, 1, added, step.action)
+		var event struct{ Action, Actor, Organization string }
+		require.NoError(t, json.Unmarshal([]byte(after[0]), &event))
+		assert.Equal(t, step.action, event.Action)
+		assert.Equal(t, fmt.Sprintf("cli:%s@%s", who.Username, host), event.Actor)
+		assert.Equal(t, step.organization, event.Organization)
+	}
+	before := events()
+	run("organizations", "list")
+	run("keys", "list")
+	assert.Equal(t, before, events(), "what only reads leaves nothing")
+}
+
+// An organization has a limit for all of its keys together, of which every
+// answer tells when less is left of it.
+func TestRateLimitOfAnOrganization(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	run := func(args ...string) {
+		s.command(t, append(args, "--database", s.database, "--config", s.config)...)
+	}
+	run("organizations", "create", "small", "--rate-limit", "5")
+	first, second := s.client(s.keyWithRate(t, "small", 0)), s.client(s.keyWithRate(t, "small", 0))
+	window := ""
+	for i := 0; ; i++ {
+		a := []*client{first, second}[i%2].do(t, "GET", "/v1/rules", nil)
+		require.Less(t, i, 20)
+		assert.Equal(t, "5", a.header.Get("X-RateLimit-Limit"))
+		if window != a.header.Get("X-RateLimit-Reset") {
+			window = a.header.Get("X-RateLimit-Reset")
+			assert.Equal(t, "4", a.header.Get("X-RateLimit-Remaining"))
+		}
+		if a.status == 429 {
+			assert.Equal(t, "0", a.header.Get("X-RateLimit-Remaining"))
+			assert.Contains(t, a.body, `"limit":"organization"`)
+			assert.Contains(t, a.body, "of this organization together")
+			assert.GreaterOrEqual(t, i, 5)
+			break
+		}
+	}
+	acme := s.client(s.key(t, "acme")).do(t, "GET", "/v1/rules", nil)
+	assert.Equal(t, 200, acme.status, "others have their own")
+}
+
+// TestMintingKeys holds that a key with keys:admin hands on no more than it has.
+func TestMintingKeys(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	parent := s.client(strings.TrimSpace(s.command(t, "keys", "create", "--org", "acme", "--name", "parent",
+		"--scopes", "keys:admin,reviews:read", "--rate-limit", "500", "--expires", "1h", "--database", s.database, "--config",
+		s.config)))
+	mint := func(c *client, more map[string]any) answer {
+		body := map[string]any{"name": "child", "scopes": []any{"keys:admin", "reviews:read"}}
+		for k, v := range more {
+			body[k] = v
+		}
+
+		return c.do(t, "POST", "/v1/keys", body)
+	}
+	child := mint(parent, map[string]any{"rate_limit": 500})
+	require.Equal(t, 201, child.status, child.body)
+	self := list(parent.do(t, "GET", "/v1/keys", nil).decode(t)["keys"])
+	require.Len(t, self, 2)
+	assert.Equal(t, self[1].(map[string]any)["expires_at"], child.decode(t)["expires_at"])
+	for field, value := range map[string]any{"rate_limit": 501, "expires_at": "2099-01-01T00:00:00Z"} {
+		a := mint(parent, map[string]any{field: value})
+		assert.Equal(t, 400, a.status)
+		assert.Contains(t, a.fields(t), field)
+	}
+
+	// A grandchild has no more either, and the quota ends the family.
+	minter := s.client(child.decode(t)["token"].(string))
+	assert.Equal(t, 400, mint(minter, map[string]any{"rate_limit": 501}).status)
+	made := 2
+	for ; ; made++ {
+		a := mint(minter, nil)
+		if a.status != 201 {
+			assert.Equal(t, 409, a.status, a.body)
+			assert.Equal(t, "KEY_QUOTA", a.reason(t))
+			break
+		}
+		require.Less(t, made, 101)
+	}
+	assert.Equal(t, 100, made)
+
+	root := self[1].(map[string]any)["key_id"].(string)
+	s.command(t, "keys", "revoke", root, "--with-children", "--database", s.database, "--config", s.config)
+	require.Eventually(t, func() bool {
+		return mint(minter, nil).status == 401 && mint(parent, nil).status == 401
+	}, eventually, tick)
+}
