@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -49,6 +50,8 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	o.RulesFile, o.RulesFileValid = []rule.Rule{own}, true
 	require.NoError(t, s.Finish(ctx, c, o))
 	_, err = s.CreateRule(ctx, org, own, 10)
+	require.NoError(t, err)
+	_, err = s.SetPolicy(ctx, org, policy.Policy{FailOn: "low"}, "")
 	require.NoError(t, err)
 	k := auth.Key{ID: "key_" + org, Organization: org, Name: "ci", Hash: "hash of " + org}
 	_, err = s.CreateKey(ctx, k, auth.Quota)

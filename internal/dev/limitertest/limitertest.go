@@ -45,7 +45,8 @@ func window(t *testing.T, h Harness) {
 	}
 
 	end := h.Now().Add(time.Minute)
-	assert.Equal(t, 3, h.server(0).Peek(auth.Counter{Name: "key:a", Limit: 3}, auth.Counter{}).Remaining, "a look counts nothing")
+	look := h.server(0).Peek(auth.Counter{Name: "key:a", Limit: 3}, auth.Counter{})
+	assert.Equal(t, 3, look.Remaining, "a look counts nothing")
 	for i := range 3 {
 		take(i, 3, auth.Decision{Remaining: 2 - i, Reset: end, OK: true})
 		h.Advance(10 * time.Second)
