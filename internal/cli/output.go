@@ -94,8 +94,8 @@ func (o *outputs) withdraw(err error) error {
 		return err
 	}
 	if slices.Contains(o.list, report.Output{Format: report.GitHub}) {
-		// What can't be written here is said on stderr all the same.
-		_, _ = io.WriteString(o.st.Out, report.Annotation("error", terminal.Safe(strings.Join(strings.Fields(err.Error()), " "))))
+		text := terminal.Safe(strings.Join(strings.Fields(err.Error()), " "))
+		_, _ = io.WriteString(o.st.Out, report.Annotation("error", text)) // stderr has it all the same
 	}
 	for _, output := range o.list {
 		err = errors.Join(err, output.Remove())

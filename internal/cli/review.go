@@ -328,7 +328,8 @@ func (in ReviewInput) pullRequest() (repo string, number int32, err error) {
 
 	n, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
 	if err != nil || n < 1 {
-		return "", 0, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
+		return "", 0, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER",
+			in.Number, math.MaxInt32)
 	}
 	if rule.CheckRepository(in.Repo) != nil {
 		return "", 0, Usagef("%q is not a repository; write OWNER/REPO, or GROUP/SUBGROUP/REPO", in.Repo)

@@ -12,10 +12,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/codehost/git"
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -238,43 +236,6 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 
 func errNoRules() error {
 	return Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
-}
-
-// unread returns how a scan ended that could not read so many files: that goes
-// before a threshold, as not everything was looked at.
-func unread(files int, err error) error {
-	if files > 0 && (err == nil || errors.Is(err, ErrFound)) {
-		return ErrSilent
-	}
-	return err
-}
-
-// looked says what was looked at, and how long it took.
-func looked(files int, kind string, began time.Time) string {
-	return fmt.Sprintf("%s in %.2f s", terminal.Count(files, kind), time.Since(began).Seconds())
-}
-
-// tolerated reports whether a reason of a skip is tolerated here. What is neither a
-// file nor a folder is in no commit.
-func (in ScanInput) tolerated(reason string) bool {
-	return reason == finding.SkipSpecial || in.policy().Tolerates(reason)
-}
-
-// localReview is what a scan found, in the form of a review. Its verdict is what a
-// server's would be for the same threshold; without one there is none.
-func (in ScanInput) localReview(r finding.Result, failOn rule.Severity) review.Review {
-	r.Judge(failOn, in.tolerated)
-	out := review.Review{
-		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
-		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
-		Summary: r.Summary, Truncated: r.Truncated, BaseFoundBy: r.BaseFoundBy, LookedAt: r.LookedAt,
-		Exclusions: r.Exclusions, SwitchedOff: r.SwitchedOff,
-	}
-	if failOn != 0 {
-		out.Verdict = &r.Verdict
-	}
-
-	return out
 }
 
 const (

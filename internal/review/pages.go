@@ -21,6 +21,40 @@ const (
 	MaxFindingsPage     = 1000
 )
 
+// Filter selects reviews. Zero fields select all.
+type Filter struct {
+	Repo     string
+	PRNumber int32
+	Status   Status
+	Limit    int    // at least 1
+	After    Cursor // only reviews that come after this place in the list
+}
+
+// Cursor is a place in the list of reviews, newest first. The zero Cursor is
+// before the first.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// FindingFilter selects findings of a review. Zero fields select all of the
+// kind.
+type FindingFilter struct {
+	Kind        finding.Kind
+	MinSeverity rule.Severity
+	RuleID      string // `category/name`
+	File        string // as Shown shows it
+	State       finding.State
+	Limit       int // at least 1
+	After       int // FindingPage.Next of the page before; 0 for the first
+}
+
+// FindingPage is some of a review's findings.
+type FindingPage struct {
+	Findings []finding.Finding
+	Next     int // where the next page goes on; 0 for the last
+}
+
 // ListInput selects a page of reviews. Zero fields select all.
 type ListInput struct {
 	Repo      string

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // fetchCommits fetches the commits that the target names.
@@ -113,4 +114,36 @@ func (r *repo) earliestWith(ctx context.Context, branch, head OID) (Commit, erro
 	}
 
 	return Commit{}, nil
+}
+
+// baseRequired says that the base would have to be guessed. A trial merge that is
+// there may soon be one of the current head.
+func (r *repo) baseRequired(isStale bool) *scan.Failure {
+	has := "has no trial merge of it"
+	if isStale {
+		has = "has a trial merge of another head only, or one that is in conflict"
+	}
+	f := baseUnknown("What the pull request is to be merged into would have to be guessed: the code host %s. "+
+		"Name it with head_sha and base_sha or base_ref, or leave out require_base.", has)
+	f.Lasting = !isStale
+
+	return f
+}
+
+// beforeMerge is the change of head on a branch as it was before head was merged
+// into it, or as it is when head is not. When that can't be told, it says so.
+func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown string) (*change, error) {
+	c, err := r.between(ctx, branch, head, finding.BaseRequested)
+	if err != nil || c.mergeBase.OID != head.OID {
+		return c, err
+	}
+
+	merged, err := r.earliestWith(ctx, branch, head.OID)
+	if err != nil {
+		return nil, err
+	}
+	if len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
+		return nil, baseUnknown("%s", unknown)
+	}
+	return r.between(ctx, merged.Parents[0], head, finding.BaseRequested)
 }
