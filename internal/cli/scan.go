@@ -28,6 +28,7 @@ type ScanInput struct {
 	Staged     bool   // what is going to be committed
 	Base       string // the change from where Head left Base to Head
 	Head       string
+	PolicyFile string // "" for the organization's, if it is known, and else the default policy
 	RulesFile  string // "" for the one that belongs to what is scanned
 	NoDefaults bool   // without the default ruleset
 	Ruleset    string // RulesetDefault or RulesetRepository
@@ -99,6 +100,13 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) (err error) {
 	if in.organization, err = in.Server.load(ctx, st); err != nil {
 		return err
+	}
+	if in.PolicyFile != "" {
+		p, err := readPolicy(in.PolicyFile)
+		if err != nil {
+			return err
+		}
+		in.organization.policy = &p
 	}
 	if out.failOn != 0 {
 		out.failOn = in.policy().Threshold(out.failOn)

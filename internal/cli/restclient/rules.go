@@ -106,3 +106,10 @@ func (c *Client) Policy(ctx context.Context) (raw []byte, err error) {
 	var answer map[string]any
 	return c.call(ctx, request{method: http.MethodGet, path: "/v1/policy"}, &answer)
 }
+
+// SetPolicy replaces the policy by one in JSON.
+func (c *Client) SetPolicy(ctx context.Context, body []byte) error {
+	var answer map[string]any
+	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/policy", body: body}, &answer)
+	return err
+}
