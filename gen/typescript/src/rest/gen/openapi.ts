@@ -629,6 +629,16 @@ export interface components {
             /** @description Stable word for programs, such as `RULE_EXISTS`. */
             reason: string;
         };
+        /** @description Exclusions says how many changed files are kept from rules. */
+        Exclusions: {
+            /** @description Path of the rules file that excludes them. */
+            by: string;
+            /**
+             * Format: int32
+             * @description How many. Rules that the organization has locked looked at them all the same.
+             */
+            files: number;
+        };
         /** @description Response of ExportRules. */
         ExportRulesResponse: {
             /** @description Stands for all rules of the organization: another one after every change. */
@@ -1076,6 +1086,8 @@ export interface components {
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
+            /** @description The changed files that the repository's rules file keeps from rules; absent for none. */
+            exclusions?: components["schemas"]["Exclusions"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
             findings: components["schemas"]["Finding"][];
             /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
@@ -1114,6 +1126,8 @@ export interface components {
             summary: components["schemas"]["SeveritySummary"];
             /** @description Findings that a comment in the code suppresses, each with its `suppression`, in the order of `findings`. They count neither in `summary` nor in `verdict`. At most 10,000. */
             suppressed: components["schemas"]["Finding"][];
+            /** @description Rules that the organization's policy or the repository's rules file switched off or made weaker, by id. */
+            switched_off: components["schemas"]["SwitchedOff"][];
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
             /** @description Whether the pull request passes; absent until complete. */
@@ -1468,6 +1482,32 @@ export interface components {
             /** @description Last day on which it holds, `YYYY-MM-DD` in UTC; absent when it has no end. */
             until?: string;
         };
+        /** @description SwitchedOff is a rule that was switched off or made weaker. */
+        SwitchedOff: {
+            /** @description Who switched it off. */
+            by: components["schemas"]["SwitchedOffSide"];
+            /** @description How. */
+            how: components["schemas"]["SwitchedOffWay"];
+            /** @description The rule, as `<category>/<rule-name>`. */
+            rule_id: string;
+        };
+        /**
+         * @description Side says who did it.
+         *
+         *     - organization: The organization, in its policy.
+         *     - repository: The repository, in its rules file.
+         * @enum {string}
+         */
+        SwitchedOffSide: "organization" | "repository";
+        /**
+         * @description Way says how.
+         *
+         *     - disable: The rule is off.
+         *     - override: The rule is less severe.
+         *     - exclude: The rule does not look at some files.
+         * @enum {string}
+         */
+        SwitchedOffWay: "disable" | "override" | "exclude";
         /** @description Request of TestRule. */
         TestRuleRequest: {
             /** @description Match on the whole text instead of line by line. */
