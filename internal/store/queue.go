@@ -47,13 +47,13 @@ const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
 // Postgres looks at a row once more that changed meanwhile. The last parameter is
 // the time until which a review must be due.
 const (
-	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (SELECT n.id FROM (` + claimNext + ` LIMIT 1) n)` + claimOrder
+	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (SELECT w.id ` + claimNext + ` LIMIT 1)` + claimOrder
 	claimQueryPostgres = claimFrom + `JOIN LATERAL (
-			SELECT n.id, MIN(n.priority) OVER () AS first FROM (` + claimNext + ` LIMIT 4) n
+			SELECT n.id, MIN(n.priority) OVER () AS first FROM (SELECT w.id, w.priority ` + claimNext + ` LIMIT 4) n
 		) c ON TRUE JOIN reviews r ON r.id = c.id AND r.priority = c.first` + claimOrder
 
 	claimFrom = `SELECT r.id FROM organizations o `
-	claimNext = `SELECT w.id, w.priority FROM reviews w
+	claimNext = `FROM reviews w
 		WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
 		ORDER BY w.priority, w.due_at, w.id`
 	claimOrder = ` WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)

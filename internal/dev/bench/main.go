@@ -1,6 +1,6 @@
 // Command bench measures prwarden: beside its peers, beside a bare program, under more load than it can take, with a
-// hostile organization, and beside another build of itself. It starts everything that it needs and prints tables in markdown;
-// docs/benchmarks.md says how to read them.
+// hostile organization, and beside another build of itself. It starts everything that it needs and prints tables in
+// markdown; docs/benchmarks.md says how to read them.
 package main
 
 import (

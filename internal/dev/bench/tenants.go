@@ -200,7 +200,9 @@ func (i *installation) visit(ctx context.Context, token string) (time.Duration, 
 }
 
 // startAttack starts the hostile organization as a process of low priority. stop ends it, and log is what it says.
-func (o tenantOptions) startAttack(ctx context.Context, i *installation) (stop func() error, log func() string, err error) {
+func (o tenantOptions) startAttack(
+	ctx context.Context, i *installation,
+) (stop func() error, log func() string, err error) {
 	a := attackFile{URL: "http://" + i.HTTP, Address: i.HTTP}
 	for range hostileKeys {
 		token, err := i.Command(ctx, "keys", "create", "--org", "org0", "--name", "hostile")
