@@ -40,7 +40,7 @@ func audited() map[string]string {
 	return found
 }
 
-// call is a request, what of it changes something, and what else changes nothing.
+// auditedCall is a request that changes something.
 type auditedCall struct {
 	method, path string
 	body         any
@@ -48,7 +48,7 @@ type auditedCall struct {
 	idle         int // status of the same request again, when that changes nothing; 0 when it changes something
 }
 
-func rulesToAudit() map[string]any {
+func ruleToAudit() map[string]any {
 	return map[string]any{
 		"id": "no-x", "type": "regex", "pattern": "frobnicate", "message": "No.", "severity": "warning", "scope": "org",
 	}
@@ -75,11 +75,15 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 			made := c.do(t, "POST", "/v1/keys", map[string]any{"name": "x", "scopes": []any{"rules:read"}})
 			return auditedCall{"DELETE", "/v1/keys/" + made.decode(t)["key_id"].(string), nil, 204, 404}
 		},
-		"CreateRule": func() auditedCall { return auditedCall{"POST", "/v1/rules", rulesToAudit(), 201, 409} },
+		"CreateRule": func() auditedCall { return auditedCall{"POST", "/v1/rules", ruleToAudit(), 201, 409} },
 		"UpdateRule": func() auditedCall {
 			return auditedCall{"PATCH", "/v1/rules/no-x", map[string]any{"severity": "high"}, 200, 200}
 		},
 		"DeleteRule": func() auditedCall { return auditedCall{"DELETE", "/v1/rules/no-x", nil, 204, 404} },
+		"BatchRules": func() auditedCall {
+			document := map[string]any{"rules": []any{ruleToAudit()}}
+			return auditedCall{"POST", "/v1/rules:batch", document, 200, 200}
+		},
 		"SetPolicy": func() auditedCall {
 			return auditedCall{"PUT", "/v1/policy", map[string]any{"fail_on": "critical"}, 200, 200}
 		},
@@ -89,7 +93,9 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		require.Contains(t, calls, name, "this test makes each change that is audited once")
 	}
 
-	for _, name := range []string{"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "SetPolicy"} {
+	for _, name := range []string{
+		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetPolicy",
+	} {
 		call := calls[name]()
 		before := events()
 		a := c.do(t, call.method, call.path, call.body)
