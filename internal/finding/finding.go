@@ -157,6 +157,15 @@ type Result struct {
 	// SwitchedOff are rules of the scan that a policy or the rules file switched off, by
 	// rule id.
 	SwitchedOff []SwitchedOff
+
+	RuleCosts []RuleCost // of the most costly rules
+}
+
+// RuleCost is what matching a rule took in a scan.
+type RuleCost struct {
+	RuleID   string // `category/name`
+	Severity rule.Severity
+	Work     int64 // bytes that the engine looked at for the rule: the same on every machine
 }
 
 // Shown is a text from a repository as the API shows it: bytes that are not

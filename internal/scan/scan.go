@@ -273,7 +273,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	if c.excluded > 0 {
 		result.Exclusions = finding.Exclusions{Files: c.excluded, By: rule.FilePath}
 	}
-	result.FilesTotal = total
+	result.FilesTotal, result.RuleCosts = total, plan.costs()
 	result.RulesFileValid = files.baseErr == nil
 	if files.base != nil {
 		result.RulesFile = files.base.Rules

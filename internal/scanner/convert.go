@@ -165,6 +165,7 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 		Files: int(p.GetLookedAtFiles()), AddedLines: int(p.GetAddedLines()), Rules: int(p.GetRuleCount()),
 	}
 
+	r.RuleCosts = fromProtoRuleCosts(p.GetRuleCosts())
 	r.SkipCounts = finding.SkipCounts{}
 	for _, c := range p.GetSkipCounts() {
 		severity, _ := rule.ParseSeverity(c.GetSeverity())
@@ -212,6 +213,7 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		Exclusions:     toProtoExclusions(r.Exclusions),
 		SwitchedOff:    converted(r.SwitchedOff, toProtoSwitchedOff),
 		Bytes:          r.Bytes,
+		RuleCosts:      converted(r.RuleCosts, toProtoRuleCost),
 	}
 }
 

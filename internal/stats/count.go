@@ -12,14 +12,15 @@ import (
 type Count struct {
 	RuleID     string // `category/name`
 	Severity   rule.Severity
-	Found      int // neither reported nor suppressed by the review before
-	Fixed      int // reported by the review before, and gone
-	Suppressed int // suppressed by a comment, and not by the review before
+	Found      int   // neither reported nor suppressed by the review before
+	Fixed      int   // reported by the review before, and gone
+	Suppressed int   // suppressed by a comment, and not by the review before
+	Work       int64 // bytes that the engine looked at for the rule
 }
 
 // Of counts what changed from the previous review of a pull request to the
 // current one, whose comparison is c, so that a repeated scan counts nothing
-// twice. It is ordered by rule and severity, and has only what changed.
+// twice, and what its rules took. It is ordered by rule and severity.
 //
 // A finding that a comment suppressed and that is reported now is new to those
 // who gate by new findings, but it was found before.
@@ -59,6 +60,9 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 	}
 	for _, i := range c.Fixed {
 		of(previous.Findings[i]).Fixed++
+	}
+	for _, cost := range current.RuleCosts {
+		of(finding.Finding{RuleID: cost.RuleID, Severity: cost.Severity}).Work += cost.Work
 	}
 
 	all := make([]Count, 0, len(counts))

@@ -57,6 +57,7 @@ type Rule struct {
 	Found      int64
 	Fixed      int64
 	Suppressed int64
+	Work       int64 // bytes
 }
 
 // Service answers from a store.

@@ -135,8 +135,11 @@ func TestOf(t *testing.T) {
 		"a first review": {finding.Result{}, result(of("b1", "a1", "a2"), of("a3")), []stats.Count{
 			{RuleID: "a", Severity: rule.High, Found: 3, Suppressed: 1}, {RuleID: "b", Severity: rule.Low, Found: 1},
 		}},
-		"fixed":                 {result(of("a1", "b1"), of("a2")), finding.Result{}, []stats.Count{{RuleID: "a", Severity: rule.High, Fixed: 1}, {RuleID: "b", Severity: rule.Low, Fixed: 1}}},
-		"suppressed":            {result(of("a1"), nil), result(nil, of("a1")), []stats.Count{{RuleID: "a", Severity: rule.High, Suppressed: 1}}},
+		"fixed":      {result(of("a1", "b1"), of("a2")), finding.Result{}, []stats.Count{{RuleID: "a", Severity: rule.High, Fixed: 1}, {RuleID: "b", Severity: rule.Low, Fixed: 1}}},
+		"suppressed": {result(of("a1"), nil), result(nil, of("a1")), []stats.Count{{RuleID: "a", Severity: rule.High, Suppressed: 1}}},
+		"costs": {result(of("a1"), nil), finding.Result{Findings: of("a1"), RuleCosts: []finding.RuleCost{
+			{RuleID: "b", Severity: rule.Low, Work: 3 << 20},
+		}}, []stats.Count{{RuleID: "b", Severity: rule.Low, Work: 3 << 20}}},
 		"the suppression ended": {result(nil, of("a1")), result(of("a1"), nil), []stats.Count{}},
 	}
 	for name, tc := range tests {

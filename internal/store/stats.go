@@ -14,27 +14,27 @@ import (
 // same order, which stats.Of gives, so none is in the way of another.
 func (t *tx) countDay(ctx context.Context, org, repo string, counts []stats.Count) error {
 	const (
-		columns = "organization, day, repo, rule_id, severity, found, fixed, suppressed"
+		columns = "organization, day, repo, rule_id, severity, found, fixed, suppressed, work"
 		add     = ` ON CONFLICT (organization, day, repo, rule_id, severity) DO UPDATE SET
 			found = finding_days.found + excluded.found, fixed = finding_days.fixed + excluded.fixed,
-			suppressed = finding_days.suppressed + excluded.suppressed`
+			suppressed = finding_days.suppressed + excluded.suppressed, work = finding_days.work + excluded.work`
 	)
 	day := t.now.Format(time.DateOnly)
 
 	return t.upsert(ctx, "finding_days", columns, add, len(counts), func(i int) []any {
 		n := counts[i]
 
-		return []any{org, day, repo, n.RuleID, severity(n.Severity), n.Found, n.Fixed, n.Suppressed}
+		return []any{org, day, repo, n.RuleID, severity(n.Severity), n.Found, n.Fixed, n.Suppressed, n.Work}
 	})
 }
 
 // ruleStatsQuery sums numbers up. The first parameter says whether repositories
 // are told apart, and the last but four whether a page before has ended at what
 // follows.
-const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed FROM (
+const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed, work FROM (
 		SELECT rule_id, CASE WHEN ? THEN repo ELSE '' END AS repo,
 			CAST(SUM(found) AS BIGINT) AS found, CAST(SUM(fixed) AS BIGINT) AS fixed,
-			CAST(SUM(suppressed) AS BIGINT) AS suppressed
+			CAST(SUM(suppressed) AS BIGINT) AS suppressed, CAST(SUM(work) AS BIGINT) AS work
 		FROM finding_days
 		WHERE organization = ? AND day >= ? AND day <= ? AND (? = '' OR repo = ?) AND (? = '' OR rule_id = ?)
 			AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
@@ -56,6 +56,7 @@ func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]st
 		Found      int64
 		Fixed      int64
 		Suppressed int64
+		Work       int64
 	}
 	err := s.read(ctx, "read the numbers of rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, ruleStatsQuery, f.ByRepository, org, f.Since, f.Until, f.Repo, f.Repo, f.RuleID, f.RuleID,

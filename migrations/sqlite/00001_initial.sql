@@ -162,6 +162,7 @@ CREATE TABLE finding_days (
     found        INTEGER NOT NULL CHECK (found >= 0),      -- not known from the review before
     fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
     suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
+    work         INTEGER NOT NULL CHECK (work >= 0),       -- bytes that the engine looked at for the rule
     PRIMARY KEY (organization, day, repo, rule_id, severity)
 ) STRICT, WITHOUT ROWID;
 

@@ -19,6 +19,7 @@ type RuleStats struct {
 	Found      int    `json:"found"`
 	Fixed      int    `json:"fixed"`
 	Suppressed int    `json:"suppressed"`
+	Work       int    `json:"work_mib"`
 }
 
 // RuleStatsPage is a part of the numbers of rules.

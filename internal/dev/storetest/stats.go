@@ -58,13 +58,15 @@ func countedFindings(t *testing.T, h Harness) {
 	first := found(named("a", "b", "c")...)
 	first.Findings = append(first.Findings, ofRule("custom/x", rule.Low, named("x"))...)
 	first.Suppressed = by(finding.Suppression{Line: 1}, named("s", "u"))
+	first.RuleCosts = []finding.RuleCost{{RuleID: "custom/x", Severity: rule.Low, Work: 1 << 40}}
 	finish(t, h, "rev_1", first)
 	want := []stats.Rule{
-		{RuleID: "security/no-eval", Found: 5, Suppressed: 2}, {RuleID: "custom/x", Found: 1},
+		{RuleID: "security/no-eval", Found: 5, Suppressed: 2}, {RuleID: "custom/x", Found: 1, Work: 1 << 40},
 	}
 	assert.Equal(t, want, numbers(t, h, acme, stats.Filter{}))
 
 	h.Clock.Advance(time.Second)
+	first.RuleCosts = nil
 	finish(t, h, "rev_2", first)
 	assert.Equal(t, want, numbers(t, h, acme, stats.Filter{}), "a repeated scan counts nothing again")
 
@@ -73,7 +75,7 @@ func countedFindings(t *testing.T, h Harness) {
 	second.Suppressed = by(finding.Suppression{Line: 1}, named("c", "s"))
 	finish(t, h, "rev_3", second)
 	assert.Equal(t, []stats.Rule{
-		{RuleID: "security/no-eval", Found: 6, Fixed: 1, Suppressed: 3}, {RuleID: "custom/x", Found: 1, Fixed: 1},
+		{RuleID: "security/no-eval", Found: 6, Fixed: 1, Suppressed: 3}, {RuleID: "custom/x", Found: 1, Fixed: 1, Work: 1 << 40},
 	}, numbers(t, h, acme, stats.Filter{}))
 
 	assert.Equal(t, want, numbers(t, h, acme, stats.Filter{Since: day1, Until: day1}))

@@ -40,6 +40,7 @@ func toRuleStats(r stats.Rule) *prwardenv1.RuleStats {
 	count := func(n int64) int32 { return int32(min(n, math.MaxInt32)) }
 	out := &prwardenv1.RuleStats{
 		RuleId: r.RuleID, Found: count(r.Found), Fixed: count(r.Fixed), Suppressed: count(r.Suppressed),
+		WorkMib: count((r.Work + 1<<19) >> 20),
 	}
 	if r.Repo != "" {
 		out.Repo = &r.Repo

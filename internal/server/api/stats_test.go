@@ -17,7 +17,7 @@ func TestListRuleStats(t *testing.T) {
 	t.Parallel()
 	b := servertest.Start(t, servertest.Options{})
 	b.Stats.Rules = []stats.Rule{
-		{RuleID: "custom/a", Repo: "acme/shop", Found: math.MaxInt64, Fixed: 2, Suppressed: 1},
+		{RuleID: "custom/a", Repo: "acme/shop", Found: math.MaxInt64, Fixed: 2, Suppressed: 1, Work: 5 << 19},
 		{RuleID: "custom/b"},
 		{RuleID: "custom/c"},
 	}
@@ -26,8 +26,8 @@ func TestListRuleStats(t *testing.T) {
 		"&since=2026-11-01&until=2026-11-10", "", servertest.Bearer(token))
 	require.Equal(t, 200, a.Status, a.Body)
 	assert.Equal(t, []any{
-		map[string]any{"rule_id": "custom/a", "repo": "acme/shop", "found": 2147483647.0, "fixed": 2.0, "suppressed": 1.0},
-		map[string]any{"rule_id": "custom/b", "found": 0.0, "fixed": 0.0, "suppressed": 0.0},
+		map[string]any{"rule_id": "custom/a", "repo": "acme/shop", "found": 2147483647.0, "fixed": 2.0, "suppressed": 1.0, "work_mib": 3.0},
+		map[string]any{"rule_id": "custom/b", "found": 0.0, "fixed": 0.0, "suppressed": 0.0, "work_mib": 0.0},
 	}, a.JSON["rules"])
 	assert.Equal(t, "2026-11-01", a.JSON["since"])
 	assert.Equal(t, "2026-11-10", a.JSON["until"])

@@ -35,7 +35,7 @@ const (
 // while the database is away.
 type StatsServiceClient interface {
 	// ListRuleStats says for each rule how much it found in a window of days, how
-	// much of that was fixed, and how much was suppressed. The rules that found
+	// much of that was fixed or suppressed, and what matching it took. The rules that found
 	// most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
 	// filter, window or page token.
 	//
@@ -78,7 +78,7 @@ func (c *statsServiceClient) ListRuleStats(ctx context.Context, in *ListRuleStat
 // while the database is away.
 type StatsServiceServer interface {
 	// ListRuleStats says for each rule how much it found in a window of days, how
-	// much of that was fixed, and how much was suppressed. The rules that found
+	// much of that was fixed or suppressed, and what matching it took. The rules that found
 	// most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
 	// filter, window or page token.
 	//

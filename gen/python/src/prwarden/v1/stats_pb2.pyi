@@ -30,6 +30,7 @@ class RuleStats(google.protobuf.message.Message):
     FOUND_FIELD_NUMBER: builtins.int
     FIXED_FIELD_NUMBER: builtins.int
     SUPPRESSED_FIELD_NUMBER: builtins.int
+    WORK_MIB_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, as `<category>/<rule-name>`."""
     repo: builtins.str
@@ -42,6 +43,11 @@ class RuleStats(google.protobuf.message.Message):
     """Findings that the review before reported, and that are gone."""
     suppressed: builtins.int
     """Findings that a comment suppresses, and did not in the review before."""
+    work_mib: builtins.int
+    """What matching the rule took, in MiB that the engine looked at for it, the same
+    on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
+    costly rules count that took 1 MiB or more. It is rounded.
+    """
     def __init__(
         self,
         *,
@@ -50,9 +56,10 @@ class RuleStats(google.protobuf.message.Message):
         found: builtins.int = ...,
         fixed: builtins.int = ...,
         suppressed: builtins.int = ...,
+        work_mib: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_repo", b"_repo", "repo", b"repo"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "fixed", b"fixed", "found", b"found", "repo", b"repo", "rule_id", b"rule_id", "suppressed", b"suppressed"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "fixed", b"fixed", "found", b"found", "repo", b"repo", "rule_id", b"rule_id", "suppressed", b"suppressed", "work_mib", b"work_mib"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
 
 Global___RuleStats: typing_extensions.TypeAlias = RuleStats

@@ -60,7 +60,7 @@ class StatsServiceServicer(object):
 
     def ListRuleStats(self, request, context):
         """ListRuleStats says for each rule how much it found in a window of days, how
-        much of that was fixed, and how much was suppressed. The rules that found
+        much of that was fixed or suppressed, and what matching it took. The rules that found
         most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
         filter, window or page token.
 

@@ -69,7 +69,7 @@ class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType]):
 
     ListRuleStats: _StatsServiceListRuleStatsType
     """ListRuleStats says for each rule how much it found in a window of days, how
-    much of that was fixed, and how much was suppressed. The rules that found
+    much of that was fixed or suppressed, and what matching it took. The rules that found
     most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
     filter, window or page token.
 
@@ -104,7 +104,7 @@ class StatsServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.stats_pb2.ListRuleStatsResponse, collections.abc.Awaitable[prwarden.v1.stats_pb2.ListRuleStatsResponse]]:
         """ListRuleStats says for each rule how much it found in a window of days, how
-        much of that was fixed, and how much was suppressed. The rules that found
+        much of that was fixed or suppressed, and what matching it took. The rules that found
         most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
         filter, window or page token.
 

@@ -417,7 +417,7 @@ export interface paths {
         };
         /**
          * List rule stats
-         * @description Says for each rule how much it found in a window of days, how much of that was fixed, and how much was suppressed. The rules that found most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter, window or page token.
+         * @description Says for each rule how much it found in a window of days, how much of that was fixed or suppressed, and what matching it took. The rules that found most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter, window or page token.
          *
          *     Each finding counts once in its pull request, on the day (UTC) of the review that had it first: a review is compared with the one before of the same repository, pull request and ruleset. Where that one is deleted, or both ran at the same time, findings may count again. Only findings that a review stores count, at most 10,000.
          */
@@ -1333,6 +1333,11 @@ export interface components {
              * @description Findings that a comment suppresses, and did not in the review before.
              */
             suppressed: number;
+            /**
+             * Format: int32
+             * @description What matching the rule took, in MiB that the engine looked at for it, the same on every machine; 1 MiB takes some milliseconds. Of each review the 100 most costly rules count that took 1 MiB or more. It is rounded.
+             */
+            work_mib: number;
         };
         /**
          * @description Type is the kind of check.
@@ -3833,7 +3838,8 @@ export interface operations {
                      *           "fixed": 24,
                      *           "found": 31,
                      *           "rule_id": "security/no-eval",
-                     *           "suppressed": 3
+                     *           "suppressed": 3,
+                     *           "work_mib": 12
                      *         }
                      *       ],
                      *       "since": "2026-10-22",

@@ -202,6 +202,23 @@ private static final long serialVersionUID = 0L;
     return suppressed_;
   }
 
+  public static final int WORK_MIB_FIELD_NUMBER = 6;
+  private int workMib_ = 0;
+  /**
+   * <pre>
+   * What matching the rule took, in MiB that the engine looked at for it, the same
+   * on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
+   * costly rules count that took 1 MiB or more. It is rounded.
+   * </pre>
+   *
+   * <code>int32 work_mib = 6 [json_name = "workMib"];</code>
+   * @return The workMib.
+   */
+  @java.lang.Override
+  public int getWorkMib() {
+    return workMib_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -231,6 +248,9 @@ private static final long serialVersionUID = 0L;
     if (suppressed_ != 0) {
       output.writeInt32(5, suppressed_);
     }
+    if (workMib_ != 0) {
+      output.writeInt32(6, workMib_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -257,6 +277,10 @@ private static final long serialVersionUID = 0L;
     if (suppressed_ != 0) {
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(5, suppressed_);
+    }
+    if (workMib_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(6, workMib_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -286,6 +310,8 @@ private static final long serialVersionUID = 0L;
         != other.getFixed()) return false;
     if (getSuppressed()
         != other.getSuppressed()) return false;
+    if (getWorkMib()
+        != other.getWorkMib()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -309,6 +335,8 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getFixed();
     hash = (37 * hash) + SUPPRESSED_FIELD_NUMBER;
     hash = (53 * hash) + getSuppressed();
+    hash = (37 * hash) + WORK_MIB_FIELD_NUMBER;
+    hash = (53 * hash) + getWorkMib();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -449,6 +477,7 @@ private static final long serialVersionUID = 0L;
       found_ = 0;
       fixed_ = 0;
       suppressed_ = 0;
+      workMib_ = 0;
       return this;
     }
 
@@ -499,6 +528,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000010) != 0)) {
         result.suppressed_ = suppressed_;
       }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.workMib_ = workMib_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -532,6 +564,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getSuppressed() != 0) {
         setSuppressed(other.getSuppressed());
+      }
+      if (other.getWorkMib() != 0) {
+        setWorkMib(other.getWorkMib());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -584,6 +619,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000010;
               break;
             } // case 40
+            case 48: {
+              workMib_ = input.readInt32();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -927,6 +967,56 @@ private static final long serialVersionUID = 0L;
     public Builder clearSuppressed() {
       bitField0_ = (bitField0_ & ~0x00000010);
       suppressed_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int workMib_ ;
+    /**
+     * <pre>
+     * What matching the rule took, in MiB that the engine looked at for it, the same
+     * on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
+     * costly rules count that took 1 MiB or more. It is rounded.
+     * </pre>
+     *
+     * <code>int32 work_mib = 6 [json_name = "workMib"];</code>
+     * @return The workMib.
+     */
+    @java.lang.Override
+    public int getWorkMib() {
+      return workMib_;
+    }
+    /**
+     * <pre>
+     * What matching the rule took, in MiB that the engine looked at for it, the same
+     * on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
+     * costly rules count that took 1 MiB or more. It is rounded.
+     * </pre>
+     *
+     * <code>int32 work_mib = 6 [json_name = "workMib"];</code>
+     * @param value The workMib to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWorkMib(int value) {
+
+      workMib_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What matching the rule took, in MiB that the engine looked at for it, the same
+     * on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
+     * costly rules count that took 1 MiB or more. It is rounded.
+     * </pre>
+     *
+     * <code>int32 work_mib = 6 [json_name = "workMib"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWorkMib() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      workMib_ = 0;
       onChanged();
       return this;
     }

@@ -51,29 +51,30 @@ public final class Stats {
   static {
     java.lang.String[] descriptorData = {
       "\n\027prwarden/v1/stats.proto\022\013prwarden.v1\032\032" +
-      "prwarden/v1/severity.proto\"\222\001\n\tRuleStats" +
+      "prwarden/v1/severity.proto\"\255\001\n\tRuleStats" +
       "\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\027\n\004repo\030\002 \001(\tH" +
       "\000R\004repo\210\001\001\022\024\n\005found\030\003 \001(\005R\005found\022\024\n\005fixe" +
       "d\030\004 \001(\005R\005fixed\022\036\n\nsuppressed\030\005 \001(\005R\nsupp" +
-      "ressedB\007\n\005_repo\"\212\003\n\024ListRuleStatsRequest" +
-      "\022\031\n\005since\030\001 \001(\tH\000R\005since\210\001\001\022\031\n\005until\030\002 \001" +
-      "(\tH\001R\005until\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022" +
-      "\034\n\007rule_id\030\004 \001(\tH\003R\006ruleId\210\001\001\022C\n\014min_sev" +
-      "erity\030\005 \001(\0162\033.prwarden.v1.Severity.Level" +
-      "H\004R\013minSeverity\210\001\001\022#\n\rby_repository\030\006 \001(" +
-      "\010R\014byRepository\022 \n\tpage_size\030\007 \001(\005H\005R\010pa" +
-      "geSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageTok" +
-      "en\210\001\001B\010\n\006_sinceB\010\n\006_untilB\007\n\005_repoB\n\n\010_r" +
-      "ule_idB\017\n\r_min_severityB\014\n\n_page_sizeB\r\n" +
-      "\013_page_token\"\231\001\n\025ListRuleStatsResponse\022," +
-      "\n\005rules\030\001 \003(\0132\026.prwarden.v1.RuleStatsR\005r" +
-      "ules\022\024\n\005since\030\002 \001(\tR\005since\022\024\n\005until\030\003 \001(" +
-      "\tR\005until\022&\n\017next_page_token\030\004 \001(\tR\rnextP" +
-      "ageToken2f\n\014StatsService\022V\n\rListRuleStat" +
-      "s\022!.prwarden.v1.ListRuleStatsRequest\032\".p" +
-      "rwarden.v1.ListRuleStatsResponseBN\n\016io.p" +
-      "rwarden.v1P\001Z:github.com/prwarden/prward" +
-      "en/gen/go/prwarden/v1;prwardenv1b\006proto3"
+      "ressed\022\031\n\010work_mib\030\006 \001(\005R\007workMibB\007\n\005_re" +
+      "po\"\212\003\n\024ListRuleStatsRequest\022\031\n\005since\030\001 \001" +
+      "(\tH\000R\005since\210\001\001\022\031\n\005until\030\002 \001(\tH\001R\005until\210\001" +
+      "\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022\034\n\007rule_id\030\004 " +
+      "\001(\tH\003R\006ruleId\210\001\001\022C\n\014min_severity\030\005 \001(\0162\033" +
+      ".prwarden.v1.Severity.LevelH\004R\013minSeveri" +
+      "ty\210\001\001\022#\n\rby_repository\030\006 \001(\010R\014byReposito" +
+      "ry\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\n" +
+      "page_token\030\010 \001(\tH\006R\tpageToken\210\001\001B\010\n\006_sin" +
+      "ceB\010\n\006_untilB\007\n\005_repoB\n\n\010_rule_idB\017\n\r_mi" +
+      "n_severityB\014\n\n_page_sizeB\r\n\013_page_token\"" +
+      "\231\001\n\025ListRuleStatsResponse\022,\n\005rules\030\001 \003(\013" +
+      "2\026.prwarden.v1.RuleStatsR\005rules\022\024\n\005since" +
+      "\030\002 \001(\tR\005since\022\024\n\005until\030\003 \001(\tR\005until\022&\n\017n" +
+      "ext_page_token\030\004 \001(\tR\rnextPageToken2f\n\014S" +
+      "tatsService\022V\n\rListRuleStats\022!.prwarden." +
+      "v1.ListRuleStatsRequest\032\".prwarden.v1.Li" +
+      "stRuleStatsResponseBN\n\016io.prwarden.v1P\001Z" +
+      ":github.com/prwarden/prwarden/gen/go/prw" +
+      "arden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -85,7 +86,7 @@ public final class Stats {
     internal_static_prwarden_v1_RuleStats_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_RuleStats_descriptor,
-        new java.lang.String[] { "RuleId", "Repo", "Found", "Fixed", "Suppressed", });
+        new java.lang.String[] { "RuleId", "Repo", "Found", "Fixed", "Suppressed", "WorkMib", });
     internal_static_prwarden_v1_ListRuleStatsRequest_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_ListRuleStatsRequest_fieldAccessorTable = new

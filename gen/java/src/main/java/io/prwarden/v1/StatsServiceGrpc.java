@@ -125,7 +125,7 @@ public final class StatsServiceGrpc {
     /**
      * <pre>
      * ListRuleStats says for each rule how much it found in a window of days, how
-     * much of that was fixed, and how much was suppressed. The rules that found
+     * much of that was fixed or suppressed, and what matching it took. The rules that found
      * most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
      * filter, window or page token.
      * Each finding counts once in its pull request, on the day (UTC) of the review
@@ -187,7 +187,7 @@ public final class StatsServiceGrpc {
     /**
      * <pre>
      * ListRuleStats says for each rule how much it found in a window of days, how
-     * much of that was fixed, and how much was suppressed. The rules that found
+     * much of that was fixed or suppressed, and what matching it took. The rules that found
      * most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
      * filter, window or page token.
      * Each finding counts once in its pull request, on the day (UTC) of the review
@@ -231,7 +231,7 @@ public final class StatsServiceGrpc {
     /**
      * <pre>
      * ListRuleStats says for each rule how much it found in a window of days, how
-     * much of that was fixed, and how much was suppressed. The rules that found
+     * much of that was fixed or suppressed, and what matching it took. The rules that found
      * most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
      * filter, window or page token.
      * Each finding counts once in its pull request, on the day (UTC) of the review
@@ -274,7 +274,7 @@ public final class StatsServiceGrpc {
     /**
      * <pre>
      * ListRuleStats says for each rule how much it found in a window of days, how
-     * much of that was fixed, and how much was suppressed. The rules that found
+     * much of that was fixed or suppressed, and what matching it took. The rules that found
      * most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
      * filter, window or page token.
      * Each finding counts once in its pull request, on the day (UTC) of the review
@@ -317,7 +317,7 @@ public final class StatsServiceGrpc {
     /**
      * <pre>
      * ListRuleStats says for each rule how much it found in a window of days, how
-     * much of that was fixed, and how much was suppressed. The rules that found
+     * much of that was fixed or suppressed, and what matching it took. The rules that found
      * most come first. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad
      * filter, window or page token.
      * Each finding counts once in its pull request, on the day (UTC) of the review
