@@ -75,7 +75,8 @@ func countedFindings(t *testing.T, h Harness) {
 	second.Suppressed = by(finding.Suppression{Line: 1}, named("c", "s"))
 	finish(t, h, "rev_3", second)
 	assert.Equal(t, []stats.Rule{
-		{RuleID: "security/no-eval", Found: 6, Fixed: 1, Suppressed: 3}, {RuleID: "custom/x", Found: 1, Fixed: 1, Work: 1 << 40},
+		{RuleID: "security/no-eval", Found: 6, Fixed: 1, Suppressed: 3},
+		{RuleID: "custom/x", Found: 1, Fixed: 1, Work: 1 << 40},
 	}, numbers(t, h, acme, stats.Filter{}))
 
 	assert.Equal(t, want, numbers(t, h, acme, stats.Filter{Since: day1, Until: day1}))
