@@ -79,7 +79,7 @@ func TestScan(t *testing.T) {
 	client, s := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
 		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
 		return &change{rulesFile: file, files: []*scan.File{
-			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, Added: []scan.LineRange{{First: 1, Last: 1}}},
+			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, TooLarge: true, Added: []scan.LineRange{{First: 1, Last: 1}}},
 		}}, nil
 	})
 
