@@ -52,7 +52,7 @@ type Locked struct {
 type Suppression struct {
 	Allowed       bool   `json:"allowed" yaml:"allowed"`               // false: none
 	UpTo          string `json:"up_to" yaml:"up_to"`                   // the most severe that may be
-	Secrets       bool   `json:"secrets" yaml:"secrets"`               // also of rules that redact or are of rule.CategorySecrets
+	Secrets       bool   `json:"secrets" yaml:"secrets"`               // also of rules that redact or find secrets
 	RequireReason bool   `json:"require_reason" yaml:"require_reason"` //
 	RequireEnd    bool   `json:"require_end" yaml:"require_end"`       // a last day
 	MaxDays       int    `json:"max_days" yaml:"max_days"`             // how far away that day may be; 0 for any

@@ -36,7 +36,9 @@ type Service struct {
 // where others share the queue, as many count as run. scanner is asked only whether
 // one can be reached.
 func NewService(store Reviews, organizations Organizations, notifier *Notifier, scanner Scanner, workers int) *Service {
-	return &Service{store: store, organizations: organizations, notifier: notifier, scanner: scanner, workers: max(workers, 1)}
+	return &Service{
+		store: store, organizations: organizations, notifier: notifier, scanner: scanner, workers: max(workers, 1),
+	}
 }
 
 // CreateInput is a request to scan a pull request.

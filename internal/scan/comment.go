@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"strings"
+	"unicode"
 )
 
 // syntax is how comments and texts are written in a language, as far as that says
@@ -28,8 +29,11 @@ var (
 	slash  = [][2]string{{"/*", "*/"}}
 	markup = [][2]string{{"<!--", "-->"}, {"{{!--", "--}}"}, {"<%--", "--%>"}, {"<%#", "%>"}, {"{#", "#}"}, {"/*", "*/"}}
 
-	syntaxC      = syntax{line: []string{"//"}, block: slash, quotes: triple}
-	syntaxGo     = syntax{line: []string{"//"}, block: slash, quotes: append([]quote{{mark: "`", lines: true, raw: true}}, single...)}
+	syntaxC  = syntax{line: []string{"//"}, block: slash, quotes: triple}
+	syntaxGo = syntax{
+		line: []string{"//"}, block: slash,
+		quotes: append([]quote{{mark: "`", lines: true, raw: true}}, single...),
+	}
 	syntaxScript = syntax{
 		line: []string{"//"}, block: append([][2]string{{"<!--", "-->"}}, slash...),
 		quotes: append([]quote{{mark: "`", lines: true}}, single...),
@@ -38,10 +42,19 @@ var (
 	syntaxPython = syntax{line: []string{"#"}, quotes: triple}
 	syntaxHash   = syntax{line: []string{"#"}, block: [][2]string{{"<#", "#>"}}, quotes: triple, spaced: true}
 	syntaxHCL    = syntax{line: []string{"#", "//"}, block: slash, quotes: single, spaced: true}
-	syntaxDash   = syntax{line: []string{"--", "#"}, block: [][2]string{{"--[[", "]]"}, {"{-", "-}"}, {"/*", "*/"}}, quotes: single}
-	syntaxSemi   = syntax{line: []string{";", "#"}, block: [][2]string{{"#|", "|#"}}, quotes: []quote{{mark: `"`, lines: true}}}
-	syntaxTeX    = syntax{line: []string{"%"}, block: [][2]string{{"%{", "%}"}}}
-	syntaxML     = syntax{line: []string{"//"}, block: [][2]string{{"(*", "*)"}}, quotes: []quote{{mark: `"`, lines: true}}}
+	syntaxDash   = syntax{
+		line: []string{"--", "#"}, block: [][2]string{{"--[[", "]]"}, {"{-", "-}"}, {"/*", "*/"}},
+		quotes: single,
+	}
+	syntaxSemi = syntax{
+		line: []string{";", "#"}, block: [][2]string{{"#|", "|#"}},
+		quotes: []quote{{mark: `"`, lines: true}},
+	}
+	syntaxTeX = syntax{line: []string{"%"}, block: [][2]string{{"%{", "%}"}}}
+	syntaxML  = syntax{
+		line: []string{"//"}, block: [][2]string{{"(*", "*)"}},
+		quotes: []quote{{mark: `"`, lines: true}},
+	}
 	syntaxBatch  = syntax{line: []string{"REM ", "rem ", "::", "'"}, quotes: []quote{{mark: `"`}}, spaced: true}
 	syntaxMarkup = syntax{block: markup, quotes: []quote{{mark: `"`}}}
 	syntaxProse  = syntax{} // which has no comments
@@ -219,4 +232,27 @@ func lineEnd(text []byte) int {
 	}
 
 	return len(text)
+}
+
+// isFar says whether a marker is where a reader may not see it: far to the right, or
+// behind many blanks.
+func isFar(before []byte) bool {
+	column, blanks, begun := 0, 0, false
+	for _, r := range string(before[:min(len(before), 8*maxColumn)]) {
+		isBlank := unicode.IsSpace(r) || isInvisible(r) || r == '\u2800' // BRAILLE PATTERN BLANK
+		switch {
+		case !isBlank:
+			begun, blanks = true, 0
+		case begun:
+			blanks++
+		}
+		if column++; r == '\t' {
+			column += 7
+		}
+		if blanks > maxBlanks || column > maxColumn {
+			return true
+		}
+	}
+
+	return false
 }

@@ -65,29 +65,6 @@ func directiveAt(line []byte, at int) directive {
 	return d
 }
 
-// isFar says whether a marker is where a reader may not see it: far to the right, or
-// behind many blanks.
-func isFar(before []byte) bool {
-	column, blanks, begun := 0, 0, false
-	for _, r := range string(before[:min(len(before), 8*maxColumn)]) {
-		isBlank := unicode.IsSpace(r) || isInvisible(r) || r == '\u2800' // BRAILLE PATTERN BLANK
-		switch {
-		case !isBlank:
-			begun, blanks = true, 0
-		case begun:
-			blanks++
-		}
-		if column++; r == '\t' {
-			column += 7
-		}
-		if blanks > maxBlanks || column > maxColumn {
-			return true
-		}
-	}
-
-	return false
-}
-
 // findMarker returns the offset of the first comment in a line, or -1. The marker
 // is a comment when no letter, digit, `-`, `_` or character that nobody sees is
 // before it, and a blank, the end of the line or what is written in place of a blank

@@ -48,7 +48,9 @@ func (t *tx) policy(ctx context.Context, org, lock string) (policy.Stored, error
 }
 
 // SetPolicy implements policy.Store.
-func (s *Store) SetPolicy(ctx context.Context, org string, p policy.Policy, etag string) (out policy.Stored, err error) {
+func (s *Store) SetPolicy(
+	ctx context.Context, org string, p policy.Policy, etag string,
+) (out policy.Stored, err error) {
 	err = s.write(ctx, "set a policy", of(org), func(t *tx) error {
 		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
 			org); err != nil {
