@@ -40,27 +40,33 @@ func commitsOf(given bool, head, base, baseRef string) finding.Commits {
 // other. A fair choice depends on all claims before it.
 const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
 
-// claimQuery chooses what to claim: of each organization its next review. Only
-// the last three terms of the order are sorted on SQLite, and only among
-// organizations that are equal in the first two. On Postgres, where some may be
-// locked, it is one of the next four. The status is asked again there, because
-// Postgres looks at a row once more that changed meanwhile. The last parameter is
-// the time until which a review must be due.
+// claimQuery chooses what to claim: first the organization, then its next review of
+// that priority. Only the last three terms of the order of organizations are sorted on
+// SQLite, and only among those that are equal in the first two. On Postgres, reviews
+// that somebody has locked are passed over, and the status is asked again, because
+// Postgres looks at a row once more that changed meanwhile. See claimArgs.
 const (
-	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (SELECT w.id ` + claimNext + ` LIMIT 1)` + claimOrder
-	claimQueryPostgres = claimFrom + `JOIN LATERAL (
-			SELECT n.id, MIN(n.priority) OVER () AS first FROM (SELECT w.id, w.priority ` + claimNext + ` LIMIT 4) n
-		) c ON TRUE JOIN reviews r ON r.id = c.id AND r.priority = c.first` + claimOrder
+	claimQuery         = claimFrom + `JOIN reviews w ON w.id = (SELECT n.id ` + claimNext + `)` + claimOrder
+	claimQueryPostgres = claimFrom + `JOIN LATERAL (SELECT n.* ` + claimNext + `) w ON TRUE` + claimOrder
 
-	claimFrom = `SELECT r.id FROM organizations o `
-	claimNext = `FROM reviews w
-		WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
-		ORDER BY w.priority, w.due_at, w.id`
-	claimOrder = ` WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)
-			AND (o.name <> ? OR NOT EXISTS (SELECT 1 FROM organizations x WHERE x.name <> o.name AND x.served_at > 0))
-			AND r.status = 'queued' AND r.due_at <= ?
-		ORDER BY o.running, o.served_at, r.priority, r.due_at, r.id LIMIT 1`
+	claimFrom = `SELECT r.id FROM reviews r
+		WHERE (r.organization, r.priority) = (SELECT o.name, w.priority FROM organizations o `
+	claimNext = `FROM reviews n
+			WHERE n.organization = o.name AND n.status = 'queued' AND n.not_before <= ?
+			ORDER BY n.priority, n.due_at, n.id LIMIT 1`
+	claimOrder = `
+			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)
+				AND (o.name <> ? OR NOT EXISTS (SELECT 1 FROM organizations x WHERE x.name <> ? AND x.served_at > 0))
+				AND w.due_at <= ?
+			ORDER BY o.running, o.served_at, w.priority, w.due_at, w.id LIMIT 1
+		) AND r.status = 'queued' AND r.not_before <= ? AND r.due_at <= ?
+		ORDER BY r.due_at, r.id LIMIT 1`
 )
+
+// claimArgs are the parameters of claimQuery. A review must be due at a time.
+func claimArgs(now timestamp, except string, due any) []any {
+	return []any{now, except, except, due, now, due}
+}
 
 // Claim implements review.Queue. A long queue does not make it slow, because of
 // each organization only the oldest are looked at. On SQLite organizations_turn yields
@@ -119,7 +125,7 @@ func (t *tx) next(ctx context.Context, except string) (id string, err error) {
 	}
 
 	for _, due := range []any{at(t.now), int64(math.MaxInt64)} {
-		err = t.get(ctx, &id, query+t.lockFree("r"), at(t.now), except, due)
+		err = t.get(ctx, &id, query+t.lockFree("r"), claimArgs(at(t.now), except, due)...)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return id, err
 		}

@@ -107,8 +107,8 @@ func TestClaimReadsLittle(t *testing.T) {
 		Detail              string
 	}
 
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery, at(time.Now()),
-		"", at(time.Now())))
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery,
+		claimArgs(at(time.Now()), "", at(time.Now()))...))
 	var details []string
 	for _, p := range plan {
 		details = append(details, p.Detail)
@@ -116,10 +116,12 @@ func TestClaimReadsLittle(t *testing.T) {
 
 	all := strings.Join(details, "\n")
 	assert.Contains(t, all, "SCAN o USING INDEX organizations_turn")
-	assert.Contains(t, all, "SEARCH w USING COVERING INDEX reviews_queue (organization=?)")
+	assert.Contains(t, all, "SEARCH n USING COVERING INDEX reviews_queue (organization=?)")
+	assert.Contains(t, all, "SEARCH r USING COVERING INDEX reviews_queue (organization=? AND priority=? AND due_at<?)")
 	assert.Contains(t, all, "LAST 3 TERMS OF ORDER BY")
 	assert.NotContains(t, all, "SCAN r")
 	assert.NotContains(t, all, "SCAN w")
+	assert.NotContains(t, all, "SCAN n")
 
 	// Nor does the start of a server, however many reviews there were.
 	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan,
