@@ -69,7 +69,7 @@ CREATE TABLE reviews (
     looked_at_lines INTEGER NOT NULL DEFAULT 0,  -- added ones
     looked_at_rules INTEGER NOT NULL DEFAULT 0,
     excluded_files  INTEGER NOT NULL DEFAULT 0,  -- changed ones, by the rules file
-    switched_off    TEXT    NOT NULL DEFAULT '[]', -- JSON array: rules, by whom and how
+    switched_off    TEXT    NOT NULL DEFAULT 'null', -- JSON array: rules, by whom and how
     priority        INTEGER NOT NULL DEFAULT 0,  -- 0 is normal, 1 low
     due_at          INTEGER NOT NULL DEFAULT 0,  -- until then others go first
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),

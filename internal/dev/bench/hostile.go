@@ -29,6 +29,7 @@ const (
 type attackFile struct {
 	URL, Address string
 	Tokens       []string
+	Commits      [][2]string // bases with other rules files, and their heads
 }
 
 // attacker is an organization that does all that it may to be in the way of others.
@@ -55,17 +56,20 @@ func attackAs(ctx context.Context, path string, out io.Writer) error {
 		MaxConnsPerHost: hostileConnections, MaxIdleConnsPerHost: hostileConnections,
 	}}
 
-	// Each way has more callers than its part of the connections, so that none is ever free.
+	// Each way has keys of its own: else what is quick uses up the limits, and what costs most is refused.
 	ways := map[string]func(context.Context, string){
 		"large rules": a.rule, "tried patterns": a.try, "large pull requests": a.review, "watches": a.watch,
 		"reads": a.read,
 	}
 	var group sync.WaitGroup
+	tokens := a.Tokens
 	for _, way := range ways {
+		own := tokens[:len(a.Tokens)/len(ways)]
+		tokens = tokens[len(own):]
 		for n := range hostileConnections / len(ways) {
 			group.Go(func() {
-				for k := n; ctx.Err() == nil; k++ {
-					way(ctx, a.Tokens[k%len(a.Tokens)])
+				for ctx.Err() == nil {
+					way(ctx, own[n%len(own)])
 				}
 			})
 		}
@@ -75,11 +79,25 @@ func attackAs(ctx context.Context, path string, out io.Writer) error {
 	}
 	group.Wait()
 
-	for _, way := range slices.Sorted(maps.Keys(a.answers)) {
+	return a.report(out, slices.Sorted(maps.Keys(ways)))
+}
+
+// report says how requests were answered. It fails when one of the ways was always refused: then it hindered nobody.
+func (a *attacker) report(out io.Writer, ways []string) (err error) {
+	for _, way := range ways {
 		fmt.Fprintf(out, "- %s: %v\n", way, a.answers[way])
+		done := 0
+		for status, n := range a.answers[way] {
+			if status >= 200 && status < 300 {
+				done += n
+			}
+		}
+		if done == 0 {
+			err = errors.Join(err, fmt.Errorf("%s: all were refused", way))
+		}
 	}
 
-	return nil
+	return err
 }
 
 // call makes a request, counts the answer and returns the body. A refused one waits for a moment: many more can't be
@@ -125,9 +143,11 @@ func pause(ctx context.Context, d time.Duration) {
 func (a *attacker) rule(ctx context.Context, token string) {
 	n := a.next.Add(1)
 	a.call(ctx, "large rules", token, http.MethodPost, "/v1/rules", fmt.Sprintf(
-		`{"id":"heavy/r%d","type":"regex","pattern":%q,"message":"m","severity":"low"}`, n,
-		fmt.Sprintf("x%d", n)+strings.Repeat(`\PL`, 15)))
+		`{"id":"heavy/r%d","type":"regex","pattern":%q,"message":"m","severity":"low"}`, n, largePattern(int(n))))
 }
+
+// largePattern has as many large classes as there may be.
+func largePattern(n int) string { return fmt.Sprintf("x%d", n) + strings.Repeat(`\PL`, 15) }
 
 // try tries a pattern on a text on which it takes long.
 func (a *attacker) try(ctx context.Context, token string) {
@@ -139,10 +159,15 @@ func (a *attacker) try(ctx context.Context, token string) {
 	}
 }
 
-// review has a large pull request reviewed.
+// review has a large pull request reviewed, or by other rules than the last.
 func (a *attacker) review(ctx context.Context, token string) {
-	a.call(ctx, "large pull requests", token, http.MethodPost, "/v1/reviews",
-		fmt.Sprintf(`{"repo":%q,"pr_number":1}`, hostileRepository))
+	n := int(a.next.Add(1))
+	body := fmt.Sprintf(`{"repo":%q,"pr_number":1}`, hostileRepository)
+	if n%2 == 0 {
+		c := a.Commits[n/2%len(a.Commits)]
+		body = fmt.Sprintf(`{"repo":%q,"pr_number":2,"base_sha":%q,"head_sha":%q}`, hostileRepository, c[0], c[1])
+	}
+	a.call(ctx, "large pull requests", token, http.MethodPost, "/v1/reviews", body)
 }
 
 // watch watches the newest review.

@@ -44,8 +44,11 @@ func tenants(flags *flag.FlagSet, common *options) func(context.Context, io.Writ
 	}
 }
 
-// hostileRepository has one pull request, whose 2,500 files have a MiB each.
+// hostileRepository has a pull request whose 2,500 files have a MiB each, and branches with a rules file each.
 const hostileRepository = "bench/hostile"
+
+// rulesFiles is how many branches with other rules there are: base0 and so on, each with a head.
+const rulesFiles = 20
 
 func makeHostileRepository(ctx context.Context, dir string) error {
 	line := "call(value, order, result, another); // needle x y z\n"
@@ -58,8 +61,26 @@ func makeHostileRepository(ctx context.Context, dir string) error {
 	for i := range 2500 {
 		fmt.Fprintf(&stream, "M 644 :1 src/%04d.js\n", i)
 	}
+	for i := range rulesFiles {
+		rules := hostileRules(i)
+		fmt.Fprintf(&stream, commit, fmt.Sprintf("refs/heads/base%d", i), fmt.Sprintf(
+			"from refs/heads/main\nM 644 inline .prwarden/rules.yml\ndata %d\n%s\n", len(rules), rules))
+		fmt.Fprintf(&stream, commit, fmt.Sprintf("refs/heads/head%d", i), fmt.Sprintf(
+			"from refs/heads/base%d\nM 644 :1 src/a.js\n", i))
+	}
 
 	return program.MakeRepository(ctx, filepath.Join(dir, hostileRepository+".git"), stream.String())
+}
+
+// hostileRules is a rules file of 64 KiB with as many large rules as there is place for.
+func hostileRules(n int) string {
+	var rules strings.Builder
+	rules.WriteString("version: 1\nrules:\n")
+	for i := 0; rules.Len() < 63<<10; i++ {
+		fmt.Fprintf(&rules, "- {id: r%d, type: regex, pattern: '%s', message: m, severity: low}\n", i, largePattern(1000*n+i))
+	}
+
+	return rules.String()
 }
 
 func (o tenantOptions) run(ctx context.Context, dir string, out io.Writer) (err error) {
@@ -204,6 +225,14 @@ func (o tenantOptions) startAttack(
 	ctx context.Context, i *installation,
 ) (stop func() error, log func() string, err error) {
 	a := attackFile{URL: "http://" + i.HTTP, Address: i.HTTP}
+	for n := range rulesFiles {
+		shas, err := program.Git(ctx, filepath.Join(i.repositories, hostileRepository+".git"), "", "rev-parse",
+			fmt.Sprintf("base%d", n), fmt.Sprintf("head%d", n))
+		if err != nil {
+			return nil, nil, err
+		}
+		a.Commits = append(a.Commits, [2]string(strings.Fields(shas)))
+	}
 	for range hostileKeys {
 		token, err := i.Command(ctx, "keys", "create", "--org", "org0", "--name", "hostile")
 		if err != nil {
