@@ -24,7 +24,8 @@ type tenantOptions struct {
 	database      string
 	last, quiet   time.Duration
 	organizations int
-	attack        string // see attacker
+	attack        string      // see attacker
+	commits       [][2]string // see attackFile
 }
 
 // tenants measures how long the reviews of many organizations take, first alone and then beside one that does all
@@ -50,7 +51,8 @@ const hostileRepository = "bench/hostile"
 // rulesFiles is how many branches with other rules there are: base0 and so on, each with a head.
 const rulesFiles = 20
 
-func makeHostileRepository(ctx context.Context, dir string) error {
+// makeHostileRepository returns the commits of the branches.
+func makeHostileRepository(ctx context.Context, dir string) (commits [][2]string, err error) {
 	line := "call(value, order, result, another); // needle x y z\n"
 	text := strings.Repeat(line, (1<<20-100)/len(line))
 	var stream strings.Builder
@@ -69,7 +71,19 @@ func makeHostileRepository(ctx context.Context, dir string) error {
 			"from refs/heads/base%d\nM 644 :1 src/a.js\n", i))
 	}
 
-	return program.MakeRepository(ctx, filepath.Join(dir, hostileRepository+".git"), stream.String())
+	dir = filepath.Join(dir, hostileRepository+".git")
+	if err := program.MakeRepository(ctx, dir, stream.String()); err != nil {
+		return nil, err
+	}
+	for i := range rulesFiles {
+		shas, err := program.Git(ctx, dir, "", "rev-parse", fmt.Sprintf("base%d", i), fmt.Sprintf("head%d", i))
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, [2]string(strings.Fields(shas)))
+	}
+
+	return commits, nil
 }
 
 // hostileRules is a rules file of 64 KiB with as many large rules as there is place for.
@@ -97,7 +111,7 @@ func (o tenantOptions) run(ctx context.Context, dir string, out io.Writer) (err 
 	if err := program.MakePulls(ctx, dir, repository, []program.Change{{Findings: 2, Lines: 20}}); err != nil {
 		return err
 	}
-	if err := makeHostileRepository(ctx, dir); err != nil {
+	if o.commits, err = makeHostileRepository(ctx, dir); err != nil {
 		return err
 	}
 
@@ -224,15 +238,7 @@ func (i *installation) visit(ctx context.Context, token string) (time.Duration, 
 func (o tenantOptions) startAttack(
 	ctx context.Context, i *installation,
 ) (stop func() error, log func() string, err error) {
-	a := attackFile{URL: "http://" + i.HTTP, Address: i.HTTP}
-	for n := range rulesFiles {
-		shas, err := program.Git(ctx, filepath.Join(i.repositories, hostileRepository+".git"), "", "rev-parse",
-			fmt.Sprintf("base%d", n), fmt.Sprintf("head%d", n))
-		if err != nil {
-			return nil, nil, err
-		}
-		a.Commits = append(a.Commits, [2]string(strings.Fields(shas)))
-	}
+	a := attackFile{URL: "http://" + i.HTTP, Address: i.HTTP, Commits: o.commits}
 	for range hostileKeys {
 		token, err := i.Command(ctx, "keys", "create", "--org", "org0", "--name", "hostile")
 		if err != nil {
