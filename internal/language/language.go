@@ -76,7 +76,7 @@ var filenames = sync.OnceValue(func() map[string][]string {
 // byName returns the languages of a file by its name and by its longest ending
 // that is known.
 func byName(file string) []string {
-	name := strings.ToLower(path.Base(file))
+	name := strings.TrimRight(strings.ToLower(path.Base(file)), ". ") // which Windows leaves out
 	languages := filenames()[name]
 	for _, image := range []string{"dockerfile", "containerfile"} { // Dockerfile.web, Dockerfile-web
 		if rest, ok := strings.CutPrefix(name, image); ok && rest != "" && strings.ContainsAny(rest[:1], ".-") {

@@ -18,6 +18,8 @@ func TestOf(t *testing.T) {
 		{"app.py", "", "python"},
 		{"APP.PY", "", "python"},
 		{"a/app.pyw", "", "python"},
+		{"app.py ", "", "python"},
+		{"app.py. .", "", "python"},
 		{"deploy", "#!/usr/bin/env python3", "python"},
 		{"deploy", "\ufeff#! /usr/bin/python3.12 -u", "python"},
 		{"deploy", "#!/usr/bin/env -S uv run --script", "python"},

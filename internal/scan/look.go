@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -59,7 +60,14 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 			r.Skips = append(r.Skips, finding.Skip{File: f.Path, Reason: reason})
 		}
 	default:
-		r = newFileScan(p, f, text, limit).run(ctx)
+		x := newFileScan(p, f, text, limit)
+		if bytes.IndexByte(text, 0) >= 0 { // perhaps it was no text before
+			x = x.whole()
+		}
+		r = x.run(ctx)
+		if reason := elsewhere(f.Path, text); reason != "" {
+			r.Skips = append(r.Skips, finding.Skip{File: f.Path, Reason: reason})
+		}
 	}
 
 	return r
@@ -90,8 +98,8 @@ func (s *fileScan) run(ctx context.Context) FileResult {
 	return s.out
 }
 
-// whole has all lines count as added when any is. git compares bytes, whose lines
-// are not those of the text.
+// whole has all lines count as added when any is: of a text in UTF-16, since git
+// compares bytes, whose lines are not those of the text, and of one with NULs.
 func (s *fileScan) whole() *fileScan {
 	if len(s.file.Added) > 0 {
 		s.file.Added = s.allLines()

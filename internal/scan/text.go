@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"encoding/binary"
+	"regexp"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -145,6 +146,29 @@ func notRead(path string, content []byte) (reason string) {
 	}
 
 	return finding.SkipBinary
+}
+
+// pointer is what a file of Git LFS begins with that stands for one kept elsewhere.
+var pointer = []byte("version https://git-lfs.github.com/spec/")
+
+// foreign is a declaration, in one of the first two lines, that Python reads the file
+// in an encoding in which ASCII does not stand for itself.
+var foreign = regexp.MustCompile(
+	`(?i)\A(?:[ \t\f]*(?:#[^\r\n]*)?\r?[\n\r])?[ \t\f]*#[^\r\n]*coding[:=][ \t]*` +
+		`(?:u7|(?:unicode.1.1.)?utf.?7|(?:raw.)?unicode.escape|iso.?2022|hz)`)
+
+// elsewhere says why the text of a file is not what is run: it is kept elsewhere, or
+// written in an encoding that is not decoded; "" when it is.
+func elsewhere(path string, text []byte) (reason string) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	switch {
+	case bytes.HasPrefix(text, pointer) && !language.IsText(path, nil):
+		return finding.SkipBinary
+	case bytes.HasPrefix(text, pointer), foreign.Match(text[:min(len(text), 1024)]):
+		return finding.SkipUndecodable
+	}
+
+	return ""
 }
 
 // isMostlyPrintable says whether a content is text but for NULs, as UTF-32 is.
