@@ -28,6 +28,7 @@ func (r *repository) merge(changes []files) (number int) {
 // output says what was not looked at or set aside.
 func TestWaysAroundTheGate(t *testing.T) {
 	t.Parallel()
+	const lfs = "version https://git-lfs.github.com/spec/v1\n"
 	const code = "import subprocess\nsubprocess.run(c, shell=True)\n"
 	awsKey := "AKIA" + "QWERTYUIOPASDFGH"
 	filler := strings.Repeat(`"-----BEGIN RSA `+`PRIVATE KEY-----" '`+strings.Repeat("MIIEow9", 5)+"' ", 2_000)
@@ -52,8 +53,8 @@ func TestWaysAroundTheGate(t *testing.T) {
 		"UTF-32":                 {nil, []files{{"a.js": "e\x00\x00\x00v\x00\x00\x00"}}, 1, "can't be decoded"},
 		"UTF-7":                  {nil, []files{{"a.py": "# coding: utf-7\n+AGU-val(x)\n"}}, 1, "can't be decoded"},
 		"an escaped source":      {nil, []files{{"a.py": "#!x\n#coding=raw-unicode-escape\n"}}, 1, "can't be decoded"},
-		"Git LFS":                {nil, []files{{"a.py": "version https://git-lfs.github.com/spec/v1\n"}}, 1, "can't be decoded"},
-		"a picture in Git LFS":   {nil, []files{{"a.png": "version https://git-lfs.github.com/spec/v1\n"}}, 0, "binary"},
+		"Git LFS":                {nil, []files{{"a.py": lfs}}, 1, "can't be decoded"},
+		"a picture in Git LFS":   {nil, []files{{"a.png": lfs}}, 0, "binary"},
 		"a name in capitals":     {nil, []files{{"APP.PY": code}}, 1, "python-subprocess-shell"},
 		"a name with a blank":    {nil, []files{{"app.py ": code}}, 1, "python-subprocess-shell"},
 		"a key in documentation": {nil, []files{{"docs/README.md": rsaKey}}, 1, "secrets/private-key"},
