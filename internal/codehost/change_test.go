@@ -241,6 +241,22 @@ func TestReadFile(t *testing.T) {
 }
 
 // What a file was before is told when other rules may have looked at it then.
+// A large file of which only the mode changes adds nothing that is not looked at.
+func TestModeOfLargeFile(t *testing.T) {
+	t.Parallel()
+	full := numbered(30)
+	r := New(t)
+	r.Change(Text("a", full), Files{"a": {Mode: "100755", Text: full}})
+	c, err := source(t, fileHost(r), func(l *git.Limits) { l.ScannedSize = 64 }).Open(t.Context(), target)
+	require.NoError(t, err)
+	defer c.Close()
+
+	for file, err := range c.Files(t.Context()) {
+		require.NoError(t, err)
+		assert.False(t, file.TooLarge)
+	}
+}
+
 func TestBefore(t *testing.T) {
 	t.Parallel()
 	long, script := numbered(30), "#!/bin/sh\n"+numbered(30)

@@ -99,9 +99,9 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m.files.kind = 1
 	for _, p := range []*plan{&m.lines, &m.files} {
 		p.filter = filter.New(b.needles[p])
-		b.group(p, room)
 		m.size += p.memory()
 	}
+	b.group(&m.lines, room) // multiline rules are only collected
 	room.Settle()
 	m.size += b.size + roomFor(len(rules))
 	m.workers.New = func() any { return newWorker(m) }

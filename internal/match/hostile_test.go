@@ -84,6 +84,10 @@ func TestNothingStopsCriticalRules(t *testing.T) {
 					worst = max(worst, byByte)
 				}
 				assert.Less(t, byByte, 0.8*float64(limit.Byte), "%.100q", text)
+
+				late, err := m.NewSession(rule.LateWorkLimit(), nil).File("a").Match(t.Context(), match.SplitLines(text), all, 1)
+				require.NoError(t, err)
+				assert.Equal(t, min(len(got.Hits), 1), len(late.Hits), "late in a scan: %.100q", text)
 			}
 			t.Logf("%.1f for each byte", worst)
 		})

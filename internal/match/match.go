@@ -163,8 +163,8 @@ func (w *worker) touches(span Span) bool {
 // finish gives the first hits their columns, and leaves the worker as it was
 // before the file.
 func (w *worker) finish(result *Result) {
-	result.Hits = w.located(&w.first, func(rule int) { w.rules[rule].count-- })
-	result.Apart = w.located(&w.aside, func(int) { w.asides-- })
+	result.Hits = w.located(&w.first)
+	result.Apart = w.located(&w.aside)
 	result.ApartCount = w.asides
 	w.chargeVain()
 	for _, rule := range w.touched {
@@ -182,40 +182,31 @@ func (w *worker) finish(result *Result) {
 	w.end()
 }
 
-// located returns the first hits with their columns. missed hears of the rule of
-// each that was stopped before they were found.
-func (w *worker) located(first *first, missed func(rule int)) []Hit {
+// located returns the first hits with their columns.
+func (w *worker) located(first *first) []Hit {
 	first.cut()
+	for i := range first.hits {
+		if h := &first.hits[i]; h.EndLine <= 0 && !w.over {
+			w.locate(h)
+		}
+	}
 	if len(first.hits) == 0 {
 		return nil
 	}
-	hits := make([]Hit, 0, len(first.hits))
 
-	for _, h := range first.hits {
-		if w.over {
-			break // nobody wants the result
-		}
-		if h.EndLine > 0 || w.locate(&h) {
-			hits = append(hits, h)
-		} else {
-			missed(h.Rule)
-		}
-	}
-
-	return hits
+	return slices.Clone(first.hits)
 }
 
-// locate finds the columns of a hit on a line. It fails when the rule is stopped
-// before that.
-func (w *worker) locate(h *Hit) (ok bool) {
+// locate finds the columns of a hit on a line. They are those of the line when the rule
+// is stopped before that: an automaton has said that it matches.
+func (w *worker) locate(h *Hit) {
 	line, from := w.text[h.Column:h.EndColumn], -h.EndLine // see hit
+	h.Column, h.EndLine, h.EndColumn = 1, h.Line, len(line)+1
 	w.guarded(uint32(h.Rule), func(p *confirm.Program, g *confirm.Guard) {
-		var span Span
-		span, ok = p.Columns(line, from, g)
-		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
+		if span, ok := p.Columns(line, from, g); ok {
+			h.Column, h.EndColumn = span.Start+1, span.End+1
+		}
 	})
-
-	return ok
 }
 
 // Limit is the work that a rule may do in one file. It depends on nothing but the

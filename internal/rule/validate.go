@@ -96,7 +96,9 @@ func checkMode(m Mode) error {
 	case "", ModeEnforce, ModeObserve:
 		return nil
 	}
-	return fmt.Errorf("%s is not a mode; use %q or %q", strings.TrimSpace(shown(string(m), "this")), ModeEnforce, ModeObserve)
+	name := strings.TrimSpace(shown(string(m), "this"))
+
+	return fmt.Errorf("%s is not a mode; use %q or %q", name, ModeEnforce, ModeObserve)
 }
 
 type violationList []errs.FieldViolation

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path"
 	"strings"
-	"unicode"
 )
 
 // syntax is how comments and texts are written in a language, as far as that says
@@ -232,27 +231,4 @@ func lineEnd(text []byte) int {
 	}
 
 	return len(text)
-}
-
-// isFar says whether a marker is where a reader may not see it: far to the right, or
-// behind many blanks.
-func isFar(before []byte) bool {
-	column, blanks, begun := 0, 0, false
-	for _, r := range string(before[:min(len(before), 8*maxColumn)]) {
-		isBlank := unicode.IsSpace(r) || isInvisible(r) || r == '\u2800' // BRAILLE PATTERN BLANK
-		switch {
-		case !isBlank:
-			begun, blanks = true, 0
-		case begun:
-			blanks++
-		}
-		if column++; r == '\t' {
-			column += 7
-		}
-		if blanks > maxBlanks || column > maxColumn {
-			return true
-		}
-	}
-
-	return false
 }

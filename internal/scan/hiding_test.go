@@ -116,15 +116,21 @@ func TestNothingHidesInWhatIsNoText(t *testing.T) {
 		"the same with a NUL":           {file("app.py", "\xff\xfe\x00"+shellCode), shell},
 		"ASCII among UTF-16":            {file("app.py", inUTF16(little, true, "# noise\n")+shellCode), shell},
 		"a key among UTF-16":            {file("x.bin", inUTF16(little, true, "noise\n")+awsKey+"\n"), aws},
-		"UTF-32":                        {file("app.py", strings.ReplaceAll(inUTF16(little, false, shellCode), "\x00", "\x00\x00\x00")), finding.SkipUndecodable},
-		"UTF-32 of no name":             {file("app", strings.ReplaceAll(inUTF16(little, false, shellCode), "\x00", "\x00\x00\x00")), finding.SkipUndecodable},
-		"NULs all over code":            {file("app.py", strings.ReplaceAll(shellCode, "e", "\x00\x00e\x00\x00")), finding.SkipUndecodable},
-		"noise in code":                 {file("app.PY", noise+"\n"+shellCode), finding.SkipUndecodable},
-		"noise behind a shebang":        {file("deploy", "#!/usr/bin/php\n"+noise), finding.SkipUndecodable},
-		"a key in noise":                {file("logo.png", noise+"\x00"+awsKey+"\x00"+noise), aws},
-		"a private key in noise":        {file("logo.png", noise+"\n"+rsaKey+noise), "secrets/private-key"},
-		"noise":                         {file("logo.png", noise), finding.SkipBinary},
-		"a submodule":                   {scan.File{Path: "lib", Submodule: true}, finding.SkipSubmodule},
+		"UTF-16 among what looks as ASCII": {
+			file("app.py", inUTF16(little, true, "# "+strings.Repeat("\u4141", 2000)+"\n"+shellCode)), shell,
+		},
+		"UTF-32, mark, among what looks as ASCII": {
+			file("app.py", "\xff\xfe\x00\x00"+strings.Repeat("A", 4000)+inUTF16(little, false, shellCode)), finding.SkipUndecodable,
+		},
+		"UTF-32":                 {file("app.py", strings.ReplaceAll(inUTF16(little, false, shellCode), "\x00", "\x00\x00\x00")), finding.SkipUndecodable},
+		"UTF-32 of no name":      {file("app", strings.ReplaceAll(inUTF16(little, false, shellCode), "\x00", "\x00\x00\x00")), finding.SkipUndecodable},
+		"NULs all over code":     {file("app.py", strings.ReplaceAll(shellCode, "e", "\x00\x00e\x00\x00")), finding.SkipUndecodable},
+		"noise in code":          {file("app.PY", noise+"\n"+shellCode), finding.SkipUndecodable},
+		"noise behind a shebang": {file("deploy", "#!/usr/bin/php\n"+noise), finding.SkipUndecodable},
+		"a key in noise":         {file("logo.png", noise+"\x00"+awsKey+"\x00"+noise), aws},
+		"a private key in noise": {file("logo.png", noise+"\n"+rsaKey+noise), "secrets/private-key"},
+		"noise":                  {file("logo.png", noise), finding.SkipBinary},
+		"a submodule":            {scan.File{Path: "lib", Submodule: true}, finding.SkipSubmodule},
 	} {
 		files[name], want[name] = tt.file, tt.want
 	}

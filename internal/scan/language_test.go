@@ -37,3 +37,12 @@ func TestLanguages(t *testing.T) {
 		"run:2 custom/sh", "run.py:2 custom/py", "run.py:2 custom/sh", "vim.py:2 custom/py",
 	}, places(got))
 }
+
+// A language that a scanner doesn't know yet is of no file, and has nothing to do with
+// other rules.
+func TestUnknownLanguage(t *testing.T) {
+	t.Parallel()
+	p := &pull{files: []scan.File{file("a.py", "todo\n")}}
+	got := run(t, p, regex("b", "todo"), regex("a", "todo", languages("not-known-yet")))
+	assert.Equal(t, []string{"a.py:1 custom/b"}, places(got))
+}

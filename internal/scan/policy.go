@@ -2,7 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -175,19 +174,4 @@ func sortSwitched(all []finding.SwitchedOff) []finding.SwitchedOff {
 	})
 
 	return all
-}
-
-// reports collects findings about the rules file.
-type reports struct {
-	list   []finding.Finding
-	prints fingerprinter
-}
-
-// add adds a finding. about stands for the line's text in the fingerprint.
-func (m *reports) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
-	m.list = append(m.list, finding.Finding{
-		RuleID: id, Severity: severity, File: rule.FilePath, Message: fmt.Sprintf(format, args...),
-		Line: line, EndLine: line, Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
-		Fingerprint: m.prints.next(identity{ruleID: id, file: rule.FilePath, text: about}),
-	})
 }

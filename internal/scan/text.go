@@ -22,9 +22,11 @@ const (
 )
 
 // formOf says how a content can be read, and returns its text. What has no NUL is
-// text, whatever bytes there are.
+// text, whatever bytes there are. With a byte order mark of UTF-16 or UTF-32 a content
+// may look like text for the characters that it is filled up with.
 func formOf(content []byte) (text []byte, how form) {
-	if bytes.IndexByte(content, 0) < 0 || looksLikeText(content) {
+	marked := bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
+	if bytes.IndexByte(content, 0) < 0 || !marked && looksLikeText(content) {
 		return content, isText
 	}
 	if text, ok := decodeUTF16(content); ok {

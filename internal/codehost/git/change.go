@@ -108,7 +108,8 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File, error) {
 	f := &c.files[i]
 	file := &scan.File{
-		Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink, TooLarge: f.newMode.blob() && c.tooLarge(f),
+		Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink,
+		TooLarge: f.differs() && f.size > c.repo.git.limits.ScannedSize,
 	}
 	if !c.compared(f) {
 		return file, nil

@@ -191,12 +191,13 @@ type changedFile struct {
 // compared tells whether the lines of f are looked at: whether it may have added
 // some, or is where other rules look, and is small enough to be scanned.
 func (c *change) compared(f *changedFile) bool {
-	differs := f.old != f.now || f.replaced() || f.moved()
-	return differs && f.newMode.blob() && f.size > 0 && !c.tooLarge(f)
+	return f.differs() && f.size > 0 && f.size <= c.repo.git.limits.ScannedSize
 }
 
-// tooLarge tells whether f is a file that is not scanned for its size.
-func (c *change) tooLarge(f *changedFile) bool { return f.size > c.repo.git.limits.ScannedSize }
+// differs tells whether f is a file of which more than the mode changed.
+func (f *changedFile) differs() bool {
+	return f.newMode.blob() && (f.old != f.now || f.replaced() || f.moved())
+}
 
 // moved tells whether f had another path.
 func (f *changedFile) moved() bool { return f.oldPath != f.path }

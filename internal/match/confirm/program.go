@@ -256,14 +256,19 @@ const plainOfAll = 8 << 10
 
 // All calls found with each match in text, from left to right, none
 // overlapping the one before, until the guard says stop. The automaton says first
-// whether there is another one: most texts have none, and it is far quicker.
+// whether there is another one: most texts have none, and it is far quicker. When the
+// guard says stop before it is known where that one is, what the automaton looked at
+// last stands for it.
 func (p *Program) All(text []byte, g *Guard, found func(Span)) {
 	for from := 0; from < len(text); {
-		match, steps, ok := p.automata().anywhere.Match(text, from, g.ctx.Done())
-		if !g.Spend(steps) || ok && !match {
+		match, steps, sure := p.automata().anywhere.Match(text, from, g.ctx.Done())
+		if !g.Spend(steps) || sure && !match {
 			return
 		}
 		span, ok := p.find(text, from, plainOfAll, g)
+		if end := from + steps; !ok && sure && g.Stopped && steps > 0 {
+			found(Span{Start: end - 1, End: end})
+		}
 		if !ok {
 			return
 		}
