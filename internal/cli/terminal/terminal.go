@@ -89,6 +89,12 @@ func Colors(w any, when string, lookup func(name string) string) bool {
 	return Is(w) && lookup("NO_COLOR") == "" && lookup("TERM") != "dumb" && runtime.GOOS != "windows"
 }
 
+// visible says whether a character can be seen. Variation selectors and fillers count as
+// printable in Unicode, but names with and without them look the same.
+func visible(r rune) bool {
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
 // Safe returns text with everything that is not plainly visible written as
 // escape sequences of Go strings, so that the content of a repository can't
 // drive the terminal, fake lines, or turn the reading direction.
@@ -101,7 +107,7 @@ func Safe(text string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case unicode.IsPrint(r):
+		case visible(r):
 			b.WriteString(text[:n])
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -120,7 +126,7 @@ func SafeJSON(text []byte) string {
 	b.Grow(len(text))
 
 	for _, r := range string(text) {
-		if r == '\n' || unicode.IsPrint(r) {
+		if r == '\n' || visible(r) {
 			b.WriteRune(r)
 			continue
 		}

@@ -21,6 +21,7 @@ func TestSafe(t *testing.T) {
 		"\u009b31m":         `\u009b31m`,
 		"abc\u202edcba":     `abc\u202edcba`,
 		"zero\u200bwidth":   `zero\u200bwidth`,
+		"a\ufe0fb\u3164":    `a\ufe0fb\u3164`,
 		"bad\xff\xfebyte":   `bad\xff\xfebyte`,
 		"replaced \uFFFD":   "replaced \uFFFD",
 		"bell\a and \x00\\": `bell\a and \x00\`,
@@ -32,10 +33,11 @@ func TestSafe(t *testing.T) {
 
 func TestSafeJSON(t *testing.T) {
 	t.Parallel()
-	in := "{\n  \"file\": \"a\u009bb\u202ec\U000e0001d\u2028é ##[add-mask] ##vso[task.x]\"\n}"
+	in := "{\n  \"file\": \"a\u009bb\u202e\ufe0fc\U000e0001d\u2028é ##[add-mask] ##vso[task.x]\"\n}"
 	out := terminal.SafeJSON([]byte(in))
 	assert.NotContains(t, out, "\u009b")
 	assert.NotContains(t, out, "\u202e")
+	assert.NotContains(t, out, "\ufe0f")
 	assert.Contains(t, out, "é")
 	assert.Contains(t, out, `##\u005badd-mask] ##vso\u005btask.x]`)
 	var before, after map[string]string
