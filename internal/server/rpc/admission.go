@@ -157,7 +157,8 @@ func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, e
 	return context.WithValue(overload.NewContext(ctx, request), lateKey{}, late), nil
 }
 
-// lateKey is that of the timer that ends a call whose message does not come.
+// lateKey is that of the timer that ends a call whose message, or messages in all,
+// do not come.
 type lateKey struct{}
 
 // received says that the first message of a call has come.
@@ -168,12 +169,19 @@ func received(ctx context.Context) {
 }
 
 // receiving is a stream whose messages have their time and are checked.
-type receiving struct{ grpc.ServerStream }
+type receiving struct {
+	grpc.ServerStream
+
+	parts bool // the caller sends one document in parts, which have the time together
+}
 
 // RecvMsg implements grpc.ServerStream.
 func (s receiving) RecvMsg(m any) error {
-	defer received(s.Context())
-	if err := s.ServerStream.RecvMsg(m); err != nil {
+	err := s.ServerStream.RecvMsg(m)
+	if err != nil || !s.parts {
+		received(s.Context())
+	}
+	if err != nil {
 		return err
 	}
 	return check(m.(proto.Message))
@@ -222,11 +230,11 @@ func boundedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler
 // boundedStream is the link that ends the request of a stream. Streams wait for
 // their client or for a review, so they are not among the requests that are
 // worked on.
-func boundedStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func boundedStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	request := overload.FromContext(ss.Context())
 	defer request.Close()
 	request.Release(overload.LimitWork)
-	return handler(srv, receiving{ss})
+	return handler(srv, receiving{ss, info.IsClientStream && !info.IsServerStream})
 }
 
 // counted is an answer whose bytes are counted until gRPC has written them.
