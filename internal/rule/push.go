@@ -74,7 +74,7 @@ type Version struct {
 	Rule   *Document // nil after ActionDelete
 }
 
-// Turn waits until the caller may compute, as others do, and gives the turn back.
+// Turn waits until the caller may compute, as others do; done gives the turn back.
 type Turn func(context.Context) (done func(), err error)
 
 // maxPushTime bounds how long the rules of a push are checked. An answer over REST
@@ -125,6 +125,14 @@ func RulesChanged() error {
 func RuleQuota(quota int) error {
 	return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
 		"The organization has %d custom rules, which is the most. Delete one first.", quota)
+}
+
+// RulesTooLarge is the error for an organization whose rules would have more text
+// than MaxRulesSize.
+func RulesTooLarge() error {
+	return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
+		"All rules of the organization together would have more than %d MiB of text. Delete some, or shorten their cases.",
+		MaxRulesSize>>20)
 }
 
 // distinct returns the rules as they are stored. Each has an id that is no other's.
@@ -181,24 +189,34 @@ func newPlan(rules []Rule, stored map[string]string, prune bool) (plan Plan, bat
 // maxPushViolations is how many mistakes in a push are looked for.
 const maxPushViolations = 10
 
-// checkAll says what is wrong with the rules that are not stored yet. Others that
-// compute get their turn after each rule.
+// turnTime is how long a push computes before others that try patterns have their
+// turn. They wait for a second, and each of them may take two.
+const turnTime = 300 * time.Millisecond
+
+// checkAll says what is wrong with the rules that are not stored yet.
 func (s *Service) checkAll(
 	ctx context.Context, org string, rules []Rule, stored map[string]string, turn Turn,
 ) error {
 	limited, cancel := context.WithTimeout(ctx, maxPushTime)
 	defer cancel()
+	turns := turns{next: turn}
+	defer turns.end()
 
 	var violations []errs.FieldViolation
 	for i, r := range rules {
 		if stored[r.FullID()] == r.Document().Etag() {
 			continue
 		}
-		err := s.checkInTurn(limited, org, r, turn)
+		err := turns.take(limited)
+		if err == nil {
+			err = s.check(limited, org, r)
+		}
 		var invalid *errs.Error
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case limited.Err() != nil && turns.waited > maxPushTime/2:
+			return errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with other patterns; try again.")
 		case limited.Err() != nil:
 			return errs.Invalid("rules", "take more than %s to check; push fewer of them at once, or make their cases simpler",
 				maxPushTime)
@@ -221,13 +239,33 @@ func (s *Service) checkAll(
 	return nil
 }
 
-func (s *Service) checkInTurn(ctx context.Context, org string, r Rule, turn Turn) error {
-	done, err := turn(ctx)
-	if err != nil {
-		return err
+// turns are those that a push takes, one after the other.
+type turns struct {
+	next   Turn
+	done   func() // ends the present one; nil without one
+	until  time.Time
+	waited time.Duration
+}
+
+// take returns in a turn, the present one while that lasts.
+func (t *turns) take(ctx context.Context) (err error) {
+	if t.done != nil && time.Now().Before(t.until) {
+		return nil
 	}
-	defer done()
-	return s.check(ctx, org, r)
+
+	t.end()
+	began := time.Now()
+	t.done, err = t.next(ctx)
+	now := time.Now()
+	t.until, t.waited = now.Add(turnTime), t.waited+now.Sub(began)
+	return err
+}
+
+func (t *turns) end() {
+	if t.done != nil {
+		t.done()
+		t.done = nil
+	}
 }
 
 // rulesAtOnce bounds how many rules with all their texts are read at once.

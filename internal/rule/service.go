@@ -13,6 +13,10 @@ import (
 const (
 	MaxCustomRules = 5_000 // rules that an organization may create
 	MaxTestHits    = 1_000 // hits that TestRule returns
+
+	// MaxRulesSize is how many bytes of text all of those rules have. They are read
+	// and answered whole, and fit into one document of a push.
+	MaxRulesSize = 12 << 20
 )
 
 // Store keeps the rules that organizations created over the API, and what the
@@ -22,7 +26,8 @@ const (
 type Store interface {
 	// CreateRule stores a rule and returns it as it is stored.
 	// AlreadyExists (RULE_EXISTS) when the organization has a rule with that
-	// full id, FailedPrecondition (RULE_QUOTA) when it has quota rules.
+	// full id, FailedPrecondition (RULE_QUOTA) when it has quota rules, or all of
+	// them would have more than MaxRulesSize; so do the other calls that change rules.
 	CreateRule(ctx context.Context, org string, r Rule, quota int) (Rule, error)
 	// GetRule reads a rule by its full id; NotFound (RULE_NOT_FOUND).
 	GetRule(ctx context.Context, org, fullID string) (Rule, error)

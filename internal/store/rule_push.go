@@ -37,6 +37,10 @@ func (t *tx) changeRules(ctx context.Context, org string, added, quota int, chan
 		return 0, err
 	}
 
+	if err := t.checkRulesSize(ctx, org); err != nil {
+		return 0, err
+	}
+
 	first, by := last-int64(len(changes))+1, audit.FromContext(ctx).String()
 	err = t.insert(ctx, "rule_history", "organization, seq, full_id, at, actor, action, rule", len(changes),
 		func(i int) []any {
@@ -54,6 +58,19 @@ func (t *tx) changeRules(ctx context.Context, org string, added, quota int, chan
 	_, err = t.exec(ctx, `DELETE FROM rule_history WHERE organization = ? AND seq <= ?`, org, last-historyRows)
 
 	return last, err
+}
+
+// checkRulesSize refuses more text in all rules than they may have.
+func (t *tx) checkRulesSize(ctx context.Context, org string) error {
+	var size int64
+	err := t.get(ctx, &size, `SELECT COALESCE(SUM(OCTET_LENGTH(pattern) + OCTET_LENGTH(message) +
+		OCTET_LENGTH(paths_include) + OCTET_LENGTH(paths_exclude) + OCTET_LENGTH(cases_match) +
+		OCTET_LENGTH(cases_no_match) + OCTET_LENGTH(refs) + OCTET_LENGTH(languages)), 0)
+		FROM rules WHERE organization = ?`, org)
+	if err == nil && size > rule.MaxRulesSize {
+		return rule.RulesTooLarge()
+	}
+	return err
 }
 
 // etagOf is the etag of all rules of an organization after so many changes.

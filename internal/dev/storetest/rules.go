@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +144,36 @@ func ruleQuota(t *testing.T, h Harness) {
 	wantError(t, add(orgRule("d")), errs.FailedPrecondition, errs.ReasonRuleQuota)
 	_, err = h.Store.CreateRule(t.Context(), other, orgRule("a"), quota)
 	require.NoError(t, err)
+}
+
+// Rules are read whole, so their texts are bounded in sum.
+func rulesSize(t *testing.T, h Harness) {
+	var b rule.Batch
+	for i := range rule.MaxRulesSize / rule.MaxAllCases {
+		r := orgRule(fmt.Sprintf("r%d", i))
+		r.Cases.NoMatch = []string{strings.Repeat("x", rule.MaxAllCases/2), strings.Repeat("y", rule.MaxAllCases/2)}
+		b.Create = append(b.Create, r)
+	}
+	b.Etag, b.Quota = "0", 1000
+	_, err := h.Store.ApplyRules(t.Context(), acme, b)
+	wantError(t, err, errs.FailedPrecondition, errs.ReasonRuleQuota)
+	b.Create = b.Create[:len(b.Create)-10]
+	etag, err := h.Store.ApplyRules(t.Context(), acme, b)
+	require.NoError(t, err, "nothing was changed before")
+
+	r := b.Create[0]
+	for i := range 10 {
+		r.ID = fmt.Sprintf("s%d", i)
+		if _, err = h.Store.CreateRule(t.Context(), acme, r, 1000); err != nil {
+			break
+		}
+	}
+	wantError(t, err, errs.FailedPrecondition, errs.ReasonRuleQuota)
+	_, err = h.Store.CreateRule(t.Context(), other, r, 1000)
+	require.NoError(t, err, "another organization has its own")
+	_, now, err := h.Store.RuleEtags(t.Context(), acme)
+	require.NoError(t, err)
+	assert.NotEqual(t, etag, now)
 }
 
 func fullIDs(rules []rule.Rule) []string {

@@ -129,6 +129,7 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Rules/changes stay in the history":                    ruleHistory,
 		"Rules/an id is taken once":                            takenRuleID,
 		"Rules/there is a quota, and a deletion frees a place": ruleQuota,
+		"Rules/their texts are bounded in sum":                 rulesSize,
 		"Rules/rules are listed by scope":                      listedRules,
 		"Rules/rules are counted":                              countedRules,
 		"Rules/organizations' rules are apart":                 rulesApart,

@@ -1,0 +1,60 @@
+package rule_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// noRules is a store of an organization without rules.
+type noRules struct{ rule.Store }
+
+func (noRules) RuleEtags(context.Context, string) (map[string]string, string, error) {
+	return nil, "0", nil
+}
+
+func rulesToPush(n int) (rules []rule.Rule) {
+	for i := range n {
+		rules = append(rules, rule.Rule{
+			ID: fmt.Sprintf("a/r%d", i), Type: rule.TypeRegex, Pattern: "zzz9", Message: "No.", Severity: rule.Low,
+		})
+	}
+	return rules
+}
+
+// Whoever tries patterns all the time makes each turn of a push wait.
+func TestAPushTakesFewTurns(t *testing.T) {
+	t.Parallel()
+	taken, open := 0, 0
+	turn := func(context.Context) (func(), error) {
+		taken++
+		open++
+		return func() { open-- }, nil
+	}
+	plan, err := rule.NewService(noRules{}, nil, nil).PushRules(
+		t.Context(), "acme", rule.Push{Rules: rulesToPush(2000), DryRun: true}, turn)
+	require.NoError(t, err)
+	assert.Equal(t, 2000, plan.Count(rule.ActionCreate))
+	assert.Less(t, taken, 1000)
+	assert.Zero(t, open)
+}
+
+func TestAPushThatGetsNoTurnMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turn := func(ctx context.Context) (func(), error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		_, err := rule.NewService(noRules{}, nil, nil).PushRules(
+			t.Context(), "acme", rule.Push{Rules: rulesToPush(1), DryRun: true}, turn)
+		assert.Equal(t, errs.ReasonUnavailable, errs.ReasonOf(err), "%v", err)
+	})
+}
