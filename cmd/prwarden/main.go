@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,6 +26,9 @@ func main() {
 	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
 		grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	}
+
+	// net/http's client writes here what its errors say, too.
+	log.SetOutput(io.Discard)
 
 	// The first SIGINT or SIGTERM ends a command in good order. The second one
 	// ends the program at once, as if nobody listened.

@@ -128,7 +128,7 @@ and may do what its scopes say:
     reviews:read   read and watch reviews, and numbers about them
     reviews:write  start and cancel reviews
     rules:read     read rules
-    rules:write    create and delete rules
+    rules:write    create, change and delete rules
     keys:admin     manage keys over the API
     policy:read    read the organization's policy
     policy:write   change it
@@ -153,7 +153,8 @@ only time that it is shown, the database keeps its hash.`,
 	flags := cmd.Flags()
 	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
 	flags.StringVar(&in.Name, "name", "", "Name that tells the key from others.")
-	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default the first four)")
+	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default "+
+		"reviews:read,reviews:write,rules:read,rules:write)")
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0,

@@ -115,6 +115,9 @@ func (o *outputs) show(r report.Report) error {
 	}
 
 	r.FailOn, r.NewOnly, r.AllowIncomplete = o.failOn, o.flags.NewOnly, o.flags.AllowIncomplete
+	if v := r.Review.Verdict; v != nil && r.FailOn != 0 {
+		r.FailOn = max(r.FailOn, v.Threshold) // a policy may ask for a stricter one
+	}
 	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit
 	r.Version = build.Read().Version
 	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {

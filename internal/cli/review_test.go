@@ -161,6 +161,10 @@ func TestReviewThreshold(t *testing.T) {
 		"incomplete, only new": {incomplete, newOnly, cli.ExitFound},
 		"incomplete, allowed":  {incomplete, allowed, cli.ExitOK},
 		"incomplete, none":     {incomplete, never, cli.ExitOK},
+		"the policy's is stricter": {
+			strings.NewReplacer(`"high"`, `"medium"`, `"skipped"`, `"verdict":{"outcome":"fail","threshold":"medium"},"skipped"`).
+				Replace(complete), nil, cli.ExitFound,
+		},
 		"reached, incomplete": {
 			strings.Replace(complete, `"skipped"`, `"verdict":{"not_looked_at":1},"skipped"`, 1), allowed, cli.ExitFound,
 		},

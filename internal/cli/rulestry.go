@@ -45,7 +45,9 @@ func TryLast(ctx context.Context, st Streams, c config.Client, in TryLastInput) 
 		return &UsageError{Err: err}
 	}
 	for _, r := range loaded.File.Rules {
-		r.Scope = rule.ScopeOrg // a rules file doesn't say of which repository it is
+		if r.Repo == "" {
+			r.Scope = rule.ScopeOrg // a repository's rules file doesn't say whose it is
+		}
 		asked.Rules = append(asked.Rules, r.Document())
 	}
 

@@ -22,7 +22,7 @@ func (e Exclusions) Text() string {
 		files = "file"
 	}
 
-	return fmt.Sprintf("excluded: %d %s by %s", e.Files, files, e.By)
+	return fmt.Sprintf("Excluded: %d %s by %s.", e.Files, files, e.By)
 }
 
 // Who switched a rule off, and how.
@@ -62,10 +62,10 @@ func SwitchedOffText(list []SwitchedOff, by string) string {
 		return ""
 	}
 
-	text := "switched off by the " + by + ": " + strings.Join(named, ", ")
+	text := "Switched off by the " + by + ": " + strings.Join(named, ", ")
 	if n > maxNamed {
 		text += fmt.Sprintf(", and %d more", n-maxNamed)
 	}
 
-	return text
+	return text + "."
 }

@@ -58,7 +58,7 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
-		"disabled: [a]":                          "field disabled not found",
+		"disabled: [a]":                          `line 1: unknown key "disabled"`,
 		"disable: [a]\n---\ndisable: [b]":        "more than one YAML document",
 		"disable: [A]":                           "disable[0]: an id must not have 'A'",
 		"disable: [a/b, a/b]":                    "disable[1]: is there twice",

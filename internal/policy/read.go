@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ const (
 	MaxMaxDays   = 3660 // of Suppression.MaxDays
 )
 
+// unknownKey is how the decoder says that a key is unknown.
+var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
 // Parse reads a policy from YAML or JSON, which is YAML too. What is not said is as
 // in Default. Unknown keys are mistakes; so is what Validate refuses.
 func Parse(data []byte) (Policy, error) {
@@ -37,7 +41,8 @@ func Parse(data []byte) (Policy, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) { // nothing at all is Default
-		return Policy{}, fmt.Errorf("the policy can't be read: %w", err)
+		text := unknownKey.ReplaceAllString(err.Error(), `unknown key "$1"`)
+		return Policy{}, fmt.Errorf("the policy can't be read: %s", strings.TrimPrefix(text, "yaml: unmarshal errors:\n  "))
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return Policy{}, errors.New("the policy has more than one YAML document")

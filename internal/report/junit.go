@@ -98,7 +98,8 @@ func (r Report) junit() (string, error) {
 func (r Report) properties() *properties {
 	var list []property
 	for _, p := range []property{
-		{"looked at", r.lookedAt()}, {"base", r.Base()}, {"verdict", r.Verdict()},
+		{"looked at", r.lookedAt()}, {"left out", strings.Join(r.switchedOff(), " ")},
+		{"base", r.Base()}, {"verdict", r.Verdict()},
 	} {
 		if p.Value != "" {
 			list = append(list, p)

@@ -89,7 +89,11 @@ func (r Report) Summary() string {
 		parts = append(parts, r.counted(n)+" suppressed")
 	}
 	if n := len(r.Review.Skips); n > 0 {
-		parts = append(parts, r.counted(n)+" not looked at")
+		text := r.counted(n) + " not looked at"
+		if tolerated := len(r.skips(true)); 0 < tolerated && tolerated < n {
+			text += fmt.Sprintf(" (%s tolerated)", r.counted(tolerated))
+		}
+		parts = append(parts, text)
 	}
 	if r.Review.Truncated {
 		parts = append(parts, "too many to list all")

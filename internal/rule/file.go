@@ -280,7 +280,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		}),
 		"enabled": d.flag(&enabled),
 	}
-	if kind == pushFile {
+	if kind != repositoryFile {
 		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)
 	}
 
@@ -334,6 +334,10 @@ func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, kind f
 // validRule reads and validates a rule.
 func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *trials, kind fileKind) Rule {
 	r := d.rule(n, place, kind)
+	var scope violationList
+	if kind != repositoryFile {
+		scope = scopeViolations(r)
+	}
 	if kind == pushFile {
 		r = r.normal()
 	} else {
@@ -342,11 +346,7 @@ func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *
 	if len(d.mistakes) > 0 {
 		return r // what seems to be missing may be what could not be read
 	}
-	found := t.violations(ctx, r)
-	if kind == pushFile {
-		found = append(found, scopeViolations(r)...)
-	}
-	for _, v := range found {
+	for _, v := range append(t.violations(ctx, r), scope...) {
 		d.fail(nodeAt(n, v.Field), "%s.%s: %s", place, v.Field, v.Description)
 	}
 	return r

@@ -283,7 +283,7 @@ func TestParseDefaults(t *testing.T) {
 	require.ErrorContains(t, err, "line 2: rules[0]: unknown key \"pattrn\"; did you mean `pattern`?")
 }
 
-// One's own file differs in its bounds only.
+// One's own file differs in its bounds, and its rules may be an organization's.
 func TestParseLocalFile(t *testing.T) {
 	t.Parallel()
 	file := func(n int) []byte {
@@ -308,6 +308,13 @@ func TestParseLocalFile(t *testing.T) {
 	require.ErrorContains(t, err, "line 5003: rules: has 5001 entries; at most 5000 are allowed")
 	_, err = rule.ParseLocalFile(t.Context(), make([]byte, rule.MaxLocalFileSize+1))
 	require.ErrorContains(t, err, "at most 67108864 are allowed")
+
+	const ofOne = "version: 1\nrules: [{id: a, type: regex, pattern: a, message: m, severity: low, scope: repo, repo: %s}]"
+	f, err = rule.ParseLocalFile(t.Context(), fmt.Appendf(nil, ofOne, "acme/shop"))
+	require.NoError(t, err, "an organization's own, too")
+	assert.Equal(t, "acme/shop", f.Rules[0].Repo)
+	_, err = rule.ParseLocalFile(t.Context(), fmt.Appendf(nil, ofOne, "shop"))
+	require.ErrorContains(t, err, "rules[0].repo: ")
 
 	broken := append(file(10), "- {}\n- {id: r1}\n- 5\nbad: key\n"...)
 	_, want := rule.ParseFile(t.Context(), broken)

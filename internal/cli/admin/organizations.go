@@ -125,7 +125,7 @@ func newKeys(store *store.Store) *auth.Keys {
 
 // usageError makes a wrong argument a mistake in how the command was called.
 func usageError(err error) error {
-	if errs.KindOf(err) == errs.InvalidArgument {
+	if kind := errs.KindOf(err); kind == errs.InvalidArgument || kind == errs.NotFound {
 		return &cli.UsageError{Err: err}
 	}
 	return err

@@ -302,6 +302,9 @@ func apiError(resp *http.Response, body []byte) error {
 		for _, d := range answer.Details {
 			e.Reason += d.Reason // which only the ErrorInfo has
 		}
+		if e.Reason == "ROUTE_NOT_FOUND" {
+			e.Message += " Check --server: it names the server, without a path such as /v1."
+		}
 		return e
 	}
 
@@ -337,6 +340,14 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s did not answer within %s", c.base, callTimeout)
 	}
+	for _, text := range []string{ // net/http has no types for them; with the second, the server spoke unasked
+		"malformed HTTP response", "readLoopPeekFailLocked: %!w(<nil>)",
+	} {
+		if strings.Contains(err.Error(), text) {
+			return backoff.Permanent(fmt.Errorf(
+				"%s is no REST API; --server takes the server's REST address, not its gRPC port", c.base))
+		}
+	}
 	if what := remedy(err); what != "" {
 		return backoff.Permanent(fmt.Errorf("%s can't be reached: %w; %s", c.base, err, what))
 	}
@@ -358,8 +369,6 @@ func remedy(err error) string {
 		return "check --server and --ca-file"
 	case errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
 		return "begin --server with http://, or name the port for https"
-	case strings.Contains(err.Error(), "malformed HTTP response"): // net/http has no type for it
-		return "no REST API is there; --server takes the server's REST address, not its gRPC port"
 	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
 		return "the TLS handshake failed; check --server, --client-cert and --client-key"
 	}

@@ -2,6 +2,7 @@ package restclient
 
 import (
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,6 +49,14 @@ func TestWrongPort(t *testing.T) {
 			require.ErrorContains(t, err, tc.says)
 		})
 	}
+}
+
+// A gRPC port greets first, which net/http may see before it has asked.
+func TestUnaskedGreeting(t *testing.T) {
+	t.Parallel()
+	err := New("http://a", "prw_key", nil, nil).unreachable(errors.New("readLoopPeekFailLocked: %!w(<nil>)"))
+	require.ErrorContains(t, err, "not its gRPC port")
+	assert.False(t, passing(err))
 }
 
 func serveGRPC(t *testing.T, options ...grpc.ServerOption) (addr string) {

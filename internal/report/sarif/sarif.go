@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"io"
 	"net/url"
 	"slices"
@@ -133,7 +134,7 @@ func newInvocation(input Input, results, total int) invocation {
 		warn("What this was compared with is a guess.")
 	}
 	if v := r.Verdict; v != nil && v.NotLookedAt > 0 {
-		notify("error", fmt.Sprintf("%d parts of the change were not looked at.", v.NotLookedAt))
+		notify("error", "Parts of the change that were not looked at: "+strconv.Itoa(v.NotLookedAt)+".")
 	}
 
 	for _, text := range []string{
