@@ -128,7 +128,7 @@ func (o *outputs) show(r report.Report) error {
 	}
 
 	if !slices.Contains(o.list, report.Output{Format: report.Table}) {
-		for _, line := range []string{r.Summary(), r.Base(), r.Verdict()} {
+		for _, line := range append(r.SwitchedOff(), r.Summary(), r.Base(), r.Verdict()) {
 			if line != "" {
 				o.st.note("%s", line)
 			}

@@ -43,7 +43,7 @@ func (r Report) annotations() string {
 				fmt.Fprintf(&b, "::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(text))
 			}
 		}
-		for _, text := range r.switchedOff() {
+		for _, text := range r.SwitchedOff() {
 			b.WriteString(Annotation("notice", text))
 		}
 		if r.Review.BaseFoundBy.Guessed() {

@@ -98,7 +98,7 @@ func (r Report) junit() (string, error) {
 func (r Report) properties() *properties {
 	var list []property
 	for _, p := range []property{
-		{"looked at", r.lookedAt()}, {"left out", strings.Join(r.switchedOff(), " ")},
+		{"looked at", r.lookedAt()}, {"left out", strings.Join(r.SwitchedOff(), " ")},
 		{"base", r.Base()}, {"verdict", r.Verdict()},
 	} {
 		if p.Value != "" {

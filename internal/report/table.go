@@ -47,7 +47,7 @@ func (r Report) table(style Style) string {
 		t.short("Not looked at, which is tolerated:", texts(r.skips(true), skipped))
 	}
 
-	for _, text := range append(r.switchedOff(), r.Summary()) {
+	for _, text := range append(r.SwitchedOff(), r.Summary()) {
 		for _, line := range terminal.Wrap(text, t.width) {
 			t.line("", line)
 		}

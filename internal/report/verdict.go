@@ -183,9 +183,9 @@ func suppressedWhy(f finding.Finding) string {
 	return why
 }
 
-// switchedOff says, a line each, what the rules file excludes and which rules were
+// SwitchedOff says, a line each, what the rules file excludes and which rules were
 // switched off by whom.
-func (r Report) switchedOff() (lines []string) {
+func (r Report) SwitchedOff() (lines []string) {
 	for _, text := range []string{
 		r.Review.Exclusions.Text(),
 		finding.SwitchedOffText(r.Review.SwitchedOff, finding.ByOrganization),

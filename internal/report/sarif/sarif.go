@@ -13,10 +13,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
