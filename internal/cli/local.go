@@ -37,7 +37,7 @@ func (in ScanInput) localReview(r finding.Result, failOn rule.Severity) review.R
 	r.Judge(failOn, in.tolerated)
 	out := review.Review{
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
-		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
+		Findings: r.Findings, Suppressed: r.Suppressed, Observed: r.Observed, Skips: r.Skips,
 		Summary: r.Summary, Truncated: r.Truncated, BaseFoundBy: r.BaseFoundBy, LookedAt: r.LookedAt,
 		Exclusions: r.Exclusions, SwitchedOff: r.SwitchedOff,
 	}

@@ -77,6 +77,12 @@ func linesTo(out io.Writer) func(scan.FileResult) error {
 				return err
 			}
 		}
+		for part := range slices.Chunk(r.Observed, 64) {
+			text = report.JSONObserved(text[:0], part[0].File, part)
+			if _, err := out.Write(text); err != nil {
+				return err
+			}
+		}
 
 		return nil
 	}
@@ -90,6 +96,7 @@ type gathered struct {
 	mu         sync.Mutex
 	findings   []finding.Finding
 	suppressed []finding.Finding
+	observed   []finding.Finding
 	skips      []finding.Skip
 	skipCounts finding.SkipCounts // of all
 	skipped    int                // in all
@@ -101,6 +108,7 @@ func (g *gathered) found(r scan.FileResult) error {
 	defer g.mu.Unlock()
 	g.findings = keepWorst(append(g.findings, r.Findings...), 2*maxFindings)
 	g.suppressed = keepWorst(append(g.suppressed, r.Suppressed...), 2*maxFindings)
+	g.observed = keepWorst(append(g.observed, r.Observed...), 2*maxFindings)
 
 	return nil
 }
@@ -158,14 +166,17 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 	g.findings, g.suppressed = keepWorst(g.findings, maxFindings), keepWorst(g.suppressed, maxFindings)
 	slices.SortFunc(g.findings, inOrder)
 	slices.SortFunc(g.suppressed, inOrder)
+	g.observed = keepWorst(g.observed, maxFindings)
+	slices.SortFunc(g.observed, inOrder)
 	total := 0
 	for _, n := range sum.Findings {
 		total += n
 	}
 
 	return finding.Result{
-		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: sum.Findings,
+		Findings: g.findings, Suppressed: g.suppressed, Observed: g.observed, Skips: g.skips, Summary: sum.Findings,
 		SkipCounts: g.skipCounts, LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
-		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
+		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) ||
+			sum.Observed > len(g.observed) || g.skipped > len(g.skips),
 	}
 }

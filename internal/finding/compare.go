@@ -14,6 +14,7 @@ const (
 type Comparison struct {
 	Reported   []State // of each of the current result's Findings
 	Suppressed []State // of each of the current result's Suppressed
+	Observed   []State // of each of the current result's Observed
 	Fixed      []int   // indexes of the previous result's Findings that are fixed
 }
 
@@ -21,9 +22,10 @@ type Comparison struct {
 // zero Result stands for no previous review: then everything is new. Of the
 // previous findings only RuleID, File and Fingerprint count.
 //
-// New means not reported before. A finding that a comment suppressed and that is
-// reported now is new, because whoever gates by new findings must hear of it. A
-// suppressed finding is existing when it was reported or suppressed before.
+// New means not reported before. A finding that a comment suppressed, or of a rule
+// that was observed, and that is reported now is new, because whoever gates by new
+// findings must hear of it. A suppressed or observed finding is existing when it was
+// in any list before.
 //
 // Fixed is claimed only where the current scan looked: not in a file that was
 // skipped, not of a rule that was stopped in it, and not at all when the current result
@@ -32,7 +34,8 @@ type Comparison struct {
 func Compare(previous, current Result) Comparison {
 	c := Comparison{
 		Reported:   states(current.Findings, previous.Findings),
-		Suppressed: states(current.Suppressed, previous.Findings, previous.Suppressed),
+		Suppressed: states(current.Suppressed, previous.Findings, previous.Suppressed, previous.Observed),
+		Observed:   states(current.Observed, previous.Findings, previous.Suppressed, previous.Observed),
 	}
 	if !current.Truncated {
 		c.Fixed = fixed(previous.Findings, current)
@@ -58,7 +61,7 @@ func states(findings []Finding, previous ...[]Finding) []State {
 // fixed returns the indexes of the previous findings that are gone from the
 // current result. Of a rule that was stopped in a file nothing counts as fixed there.
 func fixed(previous []Finding, current Result) (gone []int) {
-	there := fingerprints(current.Findings, current.Suppressed)
+	there := fingerprints(current.Findings, current.Suppressed, current.Observed)
 	type place struct{ file, rule string }
 	stopped, files := map[place]bool{}, map[string]bool{}
 	for _, s := range current.Skips {

@@ -62,6 +62,21 @@ func TestCompare(t *testing.T) {
 			current:  finding.Result{Suppressed: found("a", "b")},
 			want:     finding.Comparison{Suppressed: []finding.State{existing, isNew}},
 		},
+		"observed, then enforced": {
+			previous: finding.Result{Observed: found("a")},
+			current:  finding.Result{Findings: found("a")},
+			want:     finding.Comparison{Reported: []finding.State{isNew}},
+		},
+		"enforced, then observed": {
+			previous: finding.Result{Findings: found("a"), Suppressed: found("s"), Observed: found("o")},
+			current:  finding.Result{Observed: found("a", "s", "o", "b")},
+			want:     finding.Comparison{Observed: []finding.State{existing, existing, existing, isNew}},
+		},
+		"observed, then gone or suppressed": {
+			previous: finding.Result{Observed: found("a", "b")},
+			current:  finding.Result{Suppressed: found("b")},
+			want:     finding.Comparison{Suppressed: []finding.State{existing}},
+		},
 		"suppressed, then gone": {
 			previous: finding.Result{Suppressed: found("a")},
 			want:     finding.Comparison{},
@@ -109,6 +124,7 @@ func TestCompare(t *testing.T) {
 			assert.Equal(t, append([]finding.State{}, test.want.Reported...), got.Reported)
 			assert.Equal(t, test.want.Fixed, got.Fixed)
 			assert.Equal(t, append([]finding.State{}, test.want.Suppressed...), got.Suppressed)
+			assert.Equal(t, append([]finding.State{}, test.want.Observed...), got.Observed)
 		})
 	}
 }

@@ -58,6 +58,7 @@ const (
 	KindReported   Kind = "reported"
 	KindSuppressed Kind = "suppressed" // by a comment in the code
 	KindFixed      Kind = "fixed"      // reported by the previous review, and gone
+	KindObserved   Kind = "observed"   // of rules in rule.ModeObserve
 )
 
 // Skip is something that a scan did not look at.
@@ -69,6 +70,7 @@ type Skip struct {
 
 	Severity  rule.Severity `json:"severity,omitempty"` // of the rule; 0 when it is not about a rule
 	Tolerated bool          `json:"tolerated"`          // the verdict passes over it; see Judge
+	Observed  bool          `json:"-"`                  // the rule fails nothing, so it is tolerated
 }
 
 // The reasons of skips, in the words of the API.
@@ -134,9 +136,10 @@ type Result struct {
 
 	Findings   []Finding // by file (bytes), line, rule id
 	Suppressed []Finding // likewise, up to the same limit; in no Summary
+	Observed   []Finding // of rules in rule.ModeObserve, likewise
 	Skips      []Skip    // by file (bytes), line, rule id
 	Summary    Summary   // of all findings, also of those over the limit
-	Truncated  bool      // there were more findings, suppressed ones or skips than the limits
+	Truncated  bool      // there were more findings of any list, or skips, than the limits
 	FilesTotal int       // changed files that are there at head
 	Bytes      int64     // of the contents of all that were read
 

@@ -55,16 +55,17 @@ func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bo
 type SkipKind struct {
 	Reason   string
 	Severity rule.Severity // of the rule that was stopped; 0 when it is not about a rule
+	Observed bool          // the rule is in rule.ModeObserve
 }
 
 // Tolerated reports whether a verdict passes over skips of a kind. A rule that was
 // stopped counts only when its findings would have failed.
 func (k SkipKind) Tolerated(threshold rule.Severity, tolerates func(reason string) bool) bool {
-	return tolerates(k.Reason) || k.Severity != 0 && !k.Severity.AtLeast(threshold)
+	return tolerates(k.Reason) || k.Observed || k.Severity != 0 && !k.Severity.AtLeast(threshold)
 }
 
 // Kind is what the skip is counted as.
-func (s Skip) Kind() SkipKind { return SkipKind{s.Reason, s.Severity} }
+func (s Skip) Kind() SkipKind { return SkipKind{s.Reason, s.Severity, s.Observed} }
 
 // SkipCounts counts skips by their kind.
 type SkipCounts map[SkipKind]int

@@ -37,20 +37,27 @@ func TestMatchApartIsTheReference(t *testing.T) {
 
 				return covers(h.Rule, h.Line) || next && !starts[h.Rule][h.Line-1]
 			}
-			var want, wantApart []match.Hit
+			var want []match.Hit
+			var wantApart [match.ApartLists][]match.Hit
+			list := func(rule, line int) int { return (rule+line)%match.ApartLists + 1 }
 			counts := map[int]int{}
 			for _, h := range s.expect(f).hits {
 				if aside(h) {
-					wantApart = append(wantApart, h)
+					apart++
+					to := &wantApart[list(h.Rule, h.Line)-1]
+					*to = append(*to, h)
 					continue
 				}
 				want = append(want, h)
 				counts[h.Rule]++
 			}
-			apart += len(wantApart)
 			got, err := session.File(f.path).MatchApart(t.Context(), match.SplitLines(f.content), f.added, s.limit,
-				func(rule, line int, before func() bool) bool {
-					return covers(rule, line) || covers(rule, line-1) && !before()
+				func(rule, line int, before func() bool) int {
+					if covers(rule, line) || covers(rule, line-1) && !before() {
+						return list(rule, line)
+					}
+
+					return 0
 				})
 			require.NoError(t, err)
 			name := fmt.Sprintf("seed %d, rules %+v, text %q", seed, s.rules, f.content)
@@ -58,9 +65,11 @@ func TestMatchApartIsTheReference(t *testing.T) {
 				t, slices.Equal(want[:min(s.limit, len(want))], got.Hits), "%s\n got %v\nwant %v\nlimit %d apart %v", name,
 				got.Hits, want, s.limit, got.Apart,
 			)
-			require.True(t, slices.Equal(wantApart[:min(s.limit, len(wantApart))], got.Apart), name)
+			for i, want := range wantApart {
+				require.True(t, slices.Equal(want[:min(s.limit, len(want))], got.Apart[i].Hits), name)
+				require.Len(t, want, got.Apart[i].Count, name)
+			}
 			require.True(t, maps.Equal(counts, got.Counts), name)
-			require.Equal(t, len(wantApart), got.ApartCount, name)
 		}
 	}
 
@@ -94,15 +103,19 @@ func TestMatchApartStopped(t *testing.T) {
 				asked := 0
 				got, err := m.NewSession(budget, nil).File("").MatchApart(t.Context(), lines, []match.LineRange{{First: 2,
 					Last: 2}}, 0,
-					func(_, _ int, before func() bool) bool {
+					func(_, _ int, before func() bool) int {
 						asked++
-						return !before()
+						if before() {
+							return 0
+						}
+
+						return 2
 					})
 				require.NoError(t, err)
 				assert.Equal(t, 1, asked)
 				assert.Len(t, got.Stopped, want)
 				assert.Equal(t, want, got.Counts[0])
-				assert.Equal(t, 1-want, got.ApartCount)
+				assert.Equal(t, 1-want, got.Apart[1].Count)
 			})
 		}
 	}

@@ -43,12 +43,20 @@ type Span = confirm.Span
 
 // Result is what Match finds in one file.
 type Result struct {
-	Hits       []Hit       // the first ones, by line, then by rule; one for each rule and line
-	Counts     map[int]int // of all hits, by rule
-	Apart      []Hit       // the first ones that are apart, likewise; in no Counts
-	ApartCount int         // of all that are apart
-	Stopped    []int       // rules that used up their work in this file, and went no further
+	Hits    []Hit               // the first ones, by line, then by rule; one for each rule and line
+	Counts  map[int]int         // of all hits, by rule
+	Apart   [ApartLists]HitList // those that are apart; in no Counts
+	Stopped []int               // rules that used up their work in this file, and went no further
 }
+
+// HitList is hits that are set apart.
+type HitList struct {
+	Hits  []Hit // the first ones, as in Result
+	Count int   // of all
+}
+
+// ApartLists is how many lists there are of hits that are set apart.
+const ApartLists = 2
 
 // first keeps the first of many hits, by line and then by rule, in any order
 // that they come in. It holds at most twice as many as it is to keep.
@@ -93,13 +101,13 @@ func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit 
 	return f.MatchApart(ctx, lines, added, limit, nil)
 }
 
-// Apart says whether the hit of a rule on a line is set apart from the others.
-// before says whether a match of the rule starts on the line before as well,
-// added or not.
-type Apart func(rule, line int, before func() bool) bool
+// Apart says in which list the hit of a rule on a line is set apart from the others,
+// from 1 to ApartLists; 0 for none. before says whether a match of the rule starts
+// on the line before as well, added or not.
+type Apart func(rule, line int, before func() bool) (list int)
 
 // MatchApart is Match, and apart is asked of each hit in any order; nil sets none
-// apart. At most limit hits that are apart are kept, in their own list.
+// apart. At most limit hits are kept in each list.
 func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, limit int, apart Apart) (Result, error) {
 	m := f.session.matcher
 	w := m.workers.Get().(*worker)
@@ -136,8 +144,7 @@ func (w *worker) matchFile() {
 				h.EndLine, h.EndColumn = w.lines.At(span.End - 1)
 				h.EndColumn++
 				last = h.Line
-				if w.apart != nil && w.apart(h.Rule, h.Line, func() bool { return before > 0 && before == h.Line-1 }) {
-					w.asideHit(h)
+				if w.isApart(h, func() bool { return before > 0 && before == h.Line-1 }) {
 					return
 				}
 				w.count(rule)
@@ -164,8 +171,9 @@ func (w *worker) touches(span Span) bool {
 // before the file.
 func (w *worker) finish(result *Result) {
 	result.Hits = w.located(&w.first)
-	result.Apart = w.located(&w.aside)
-	result.ApartCount = w.asides
+	for i := range w.aside {
+		result.Apart[i] = HitList{Hits: w.located(&w.aside[i].first), Count: w.aside[i].count}
+	}
 	w.chargeVain()
 	for _, rule := range w.touched {
 		r := &w.rules[rule]

@@ -26,8 +26,10 @@ func (s *Session) FixedPrefix(rule int) bool { return s.matcher.FixedPrefix(rule
 // order then.
 func (r *Result) Add(other Result) {
 	r.Hits = append(r.Hits, other.Hits...)
-	r.Apart = append(r.Apart, other.Apart...)
-	r.ApartCount += other.ApartCount
+	for i, list := range other.Apart {
+		r.Apart[i].Hits = append(r.Apart[i].Hits, list.Hits...)
+		r.Apart[i].Count += list.Count
+	}
 	r.Stopped = append(r.Stopped, other.Stopped...)
 
 	if r.Counts == nil {

@@ -46,13 +46,18 @@ type worker struct {
 	plan    *plan
 	first   first
 	apart   Apart // nil for none
-	aside   first // those that are apart
-	asides  int   // how many are
+	aside   [ApartLists]aside
 	stopped []int
 	line    bounds // the line that was looked at last
 	cursor  cursor
 	steps   int  // since the context was looked at
 	over    bool // the context has ended
+}
+
+// aside is one list of hits that are apart.
+type aside struct {
+	first
+	count int // of all
 }
 
 // ruleState is what a worker knows of a rule in one file.
@@ -82,7 +87,9 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 	w.ctx, w.done, w.file, w.lines, w.text = ctx, ctx.Done(), f, lines, lines.Text()
 	w.limit = f.limit.of(len(w.text))
 	w.first = first{hits: w.first.hits[:0], limit: limit}
-	w.aside, w.asides = first{limit: limit}, 0
+	for i := range w.aside {
+		w.aside[i] = aside{first: first{limit: limit}}
+	}
 	w.stopped = nil
 	w.line, w.cursor = bounds{}, cursor{line: 1}
 	w.steps, w.over = 0, ctx.Err() != nil
@@ -92,7 +99,7 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 func (w *worker) end() {
 	w.touched = w.touched[:0]
 	w.ctx, w.done, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, nil, Lines{}, nil, nil, false
-	w.apart, w.aside = nil, first{}
+	w.apart, w.aside = nil, [ApartLists]aside{}
 	if cap(w.first.hits) > 1<<12 {
 		w.first.hits = nil
 	}
@@ -334,18 +341,25 @@ func (w *worker) tick(steps int) {
 func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 	h := Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from}
-	if w.apart != nil && w.apart(h.Rule, number, func() bool { return w.matchesBefore(rule, r, l) }) {
-		w.asideHit(h)
+	if w.isApart(h, func() bool { return w.matchesBefore(rule, r, l) }) {
 		return
 	}
 	r.count++
 	w.first.add(h)
 }
 
-// asideHit notes a hit that is apart.
-func (w *worker) asideHit(h Hit) {
-	w.asides++
-	w.aside.add(h)
+// isApart says whether a hit is apart, and then notes it.
+func (w *worker) isApart(h Hit, before func() bool) bool {
+	if w.apart == nil {
+		return false
+	}
+	list := w.apart(h.Rule, h.Line, before)
+	if list > 0 {
+		w.aside[list-1].count++
+		w.aside[list-1].add(h)
+	}
+
+	return list > 0
 }
 
 // matchesBefore says whether a rule matches on the line before a line, or was

@@ -18,8 +18,8 @@ import (
 // annotations
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
 // It shows only the first ten of a step, so the most severe come first. With
-// NewOnly there are those of new findings only. What was not looked at and what
-// comments suppress come after them.
+// NewOnly there are those of new findings only. What was not looked at, what
+// comments suppress and what is only observed come after them.
 func (r Report) annotations() string {
 	list := slices.Clone(r.Review.Findings)
 	slices.SortStableFunc(list, func(a, b finding.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
@@ -38,9 +38,12 @@ func (r Report) annotations() string {
 		for _, f := range r.Review.Suppressed {
 			if r.counts(f) {
 				why := suppressedWhy(f)
-				text := strings.ToUpper(why[:1]) + why[1:] + ". " + safeText(f.Message)
-				title := fmt.Sprintf("%s (%s), suppressed", f.RuleID, f.Severity)
-				fmt.Fprintf(&b, "::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(text))
+				b.WriteString(aside(f, "suppressed", strings.ToUpper(why[:1])+why[1:]+". "))
+			}
+		}
+		for _, f := range r.Review.Observed {
+			if r.counts(f) {
+				b.WriteString(aside(f, "observed", "Only observed: this fails nothing. "))
 			}
 		}
 		for _, text := range r.SwitchedOff() {
@@ -104,6 +107,13 @@ func annotation(f finding.Finding) string {
 
 	title := fmt.Sprintf("%s (%s)", f.RuleID, f.Severity)
 	return fmt.Sprintf("::%s %s,title=%s::%s", level, region(f), commandProperty(title), commandData(safeText(f.Message)))
+}
+
+// aside is a finding that does not count, with what its title ends with and what its
+// text begins with.
+func aside(f finding.Finding, how, why string) string {
+	title := fmt.Sprintf("%s (%s), %s", f.RuleID, f.Severity, how)
+	return fmt.Sprintf("::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(why+safeText(f.Message)))
 }
 
 // region is where a finding is, as properties of a workflow command.

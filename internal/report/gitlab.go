@@ -24,7 +24,7 @@ type issue struct {
 	} `json:"location"`
 }
 
-// codeQuality has all findings, also those that comments suppress, and all that was
+// codeQuality has all findings, also those that comments suppress or that are observed, and all that was
 // not looked at: GitLab itself compares it with that of the target branch.
 // Fingerprints must be there and differ.
 func (r Report) codeQuality() (string, error) {
@@ -37,6 +37,12 @@ func (r Report) codeQuality() (string, error) {
 		why := suppressedWhy(f)
 		i.Description = strings.ToUpper(why[:1]) + why[1:] + ". " + i.Description
 		i.Fingerprint, i.Severity = i.Fingerprint+" suppressed", issueSeverities[rule.Info]
+		issues = append(issues, i)
+	}
+	for _, f := range r.Review.Observed {
+		i := newIssue(f)
+		i.Description = "Only observed. " + i.Description
+		i.Fingerprint, i.Severity = i.Fingerprint+" observed", issueSeverities[rule.Info]
 		issues = append(issues, i)
 	}
 	for _, s := range r.Review.Skips {

@@ -26,7 +26,7 @@ func (r Report) json() (string, error) {
 	}
 
 	answer := r.Review
-	for _, list := range []*[]finding.Finding{&answer.Findings, &answer.Suppressed, &answer.Fixed} {
+	for _, list := range []*[]finding.Finding{&answer.Findings, &answer.Suppressed, &answer.Fixed, &answer.Observed} {
 		*list = append([]finding.Finding{}, *list...) // never null
 	}
 	answer.Skips = append([]finding.Skip{}, answer.Skips...)
@@ -79,6 +79,18 @@ func JSONLines(dst []byte, file string, findings []finding.Finding) []byte {
 		dst = strconv.AppendInt(dst, int64(f.Column), 10)
 		dst = append(dst, t.after...)
 	}
+	return dst
+}
+
+// JSONObserved is findings of rules that are only observed, a line of JSON each, with
+// the key observed, which has them as JSONLines does.
+func JSONObserved(dst []byte, file string, findings []finding.Finding) []byte {
+	for line := range bytes.Lines(JSONLines(nil, file, findings)) {
+		dst = append(dst, `{"observed":`...)
+		dst = append(dst, bytes.TrimSuffix(line, []byte("\n"))...)
+		dst = append(dst, "}\n"...)
+	}
+
 	return dst
 }
 

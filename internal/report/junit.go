@@ -22,6 +22,7 @@ type testSuite struct {
 	outcomes
 	Properties *properties `xml:"properties"`
 	Cases      []testCase  `xml:"testcase"`
+	Out        string      `xml:"system-out,omitempty"`
 }
 
 // properties are facts about the whole suite.
@@ -60,7 +61,8 @@ type outcome struct {
 // junit has a case for each finding. Those that reach the threshold failed; the
 // others, and those that are suppressed, are skipped, since a case can't have
 // failed a little. What was not looked at is an error, or skipped when it is
-// tolerated.
+// tolerated. What is only observed is no case, or each would be a skipped test that
+// somebody has to look after: it is the suite's output.
 func (r Report) junit() (string, error) {
 	suite := testSuite{Name: "prwarden " + terminal.Safe(r.Of)}
 	for _, f := range r.Review.Findings {
@@ -78,6 +80,9 @@ func (r Report) junit() (string, error) {
 	}
 
 	suite.Properties = r.properties()
+	if len(r.Review.Observed) > 0 {
+		suite.Out = "Observed, which fails nothing:\n" + strings.Join(texts(r.Review.Observed, observed), "\n")
+	}
 
 	switch {
 	case !r.complete():

@@ -88,6 +88,9 @@ func (r Report) Summary() string {
 	if n := len(r.Review.Suppressed); n > 0 {
 		parts = append(parts, r.counted(n)+" suppressed")
 	}
+	if n := len(r.Review.Observed); n > 0 {
+		parts = append(parts, r.counted(n)+" observed")
+	}
 	if n := len(r.Review.Skips); n > 0 {
 		text := r.counted(n) + " not looked at"
 		if tolerated := len(r.skips(true)); 0 < tolerated && tolerated < n {

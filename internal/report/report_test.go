@@ -128,6 +128,9 @@ func rich() report.Report {
 	silent.Fingerprint = "f2b"
 	silent.Suppression = &finding.Suppression{Line: 70}
 	r.Review.Suppressed = []finding.Finding{accepted, silent}
+	trial := hostile()
+	trial.Line, trial.Fingerprint = 3, "f3b"
+	r.Review.Observed = []finding.Finding{again(query(), 80), trial}
 	gone := again(secret(), 9)
 	gone.State = finding.StateFixed
 	r.Review.Fixed = []finding.Finding{gone}

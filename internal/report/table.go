@@ -42,6 +42,7 @@ func (r Report) table(style Style) string {
 			list = list[end:]
 		}
 		t.short("Suppressed by comments:", texts(r.Review.Suppressed, suppressed))
+		t.short("Observed, which fails nothing:", texts(r.Review.Observed, observed))
 		t.short("Fixed since the review before:", texts(r.Review.Fixed, located))
 		t.short("Not looked at:", texts(r.skips(false), skipped))
 		t.short("Not looked at, which is tolerated:", texts(r.skips(true), skipped))
@@ -218,6 +219,10 @@ func texts[T any](list []T, text func(T) string) []string {
 }
 
 func located(f finding.Finding) string { return location(f) + "  " + terminal.Safe(f.RuleID) }
+
+func observed(f finding.Finding) string {
+	return located(f) + " (" + f.Severity.String() + "): " + safeText(f.Message)
+}
 
 func suppressed(f finding.Finding) string {
 	text := located(f)

@@ -27,7 +27,7 @@ func TestReviewJSON(t *testing.T) {
 	want := review.Review{
 		ID: "rev_1", Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Status: review.Failed, HeadSHA: "a", BaseSHA: "b",
 		CreatedAt: at, StartedAt: at.Add(1), CompletedAt: at.Add(2), Findings: []finding.Finding{f},
-		Suppressed: []finding.Finding{f}, Fixed: []finding.Finding{f},
+		Suppressed: []finding.Finding{f}, Fixed: []finding.Finding{f}, Observed: []finding.Finding{f},
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
 		Failure: &review.Failure{Code: "c", Message: "m"}, Truncated: true, RulesDigest: "d", PreviousID: "rev_0",
 		Skips: []finding.Skip{{

@@ -77,6 +77,7 @@ type Review struct {
 	Findings     []finding.Finding `json:"findings"`              // ordered by file, line, rule
 	Suppressed   []finding.Finding `json:"suppressed"`            // by comments; likewise ordered, in no Summary
 	Fixed        []finding.Finding `json:"fixed"`                 // of the review PreviousID, that are gone
+	Observed     []finding.Finding `json:"observed"`              // of rules in rule.ModeObserve, in no Summary
 	Summary      finding.Summary   `json:"summary"`
 	Failure      *Failure          `json:"error,omitempty"` // only when failed
 	Skips        []finding.Skip    `json:"skipped"`
@@ -241,9 +242,9 @@ type Queue interface {
 	// its verdict, in one transaction, and compares it with the review before: the latest complete
 	// one of the same repository, pull request number and ruleset that was
 	// created earlier. The State of a finding is Existing when that one
-	// reported it, too; that of a suppressed one also when it suppressed it.
-	// Fixed is what that one reported and this one neither reports nor
-	// suppresses, unless it was not looked at: the file was skipped, or the rule
+	// reported it, too; that of a suppressed or observed one also when it was
+	// either there. Fixed is what that one reported and this one has in no list,
+	// unless it was not looked at: the file was skipped, or the rule
 	// in it, or the outcome is truncated. A rule that does not apply to the file
 	// any more was. ErrLeaseLost.
 	Finish(ctx context.Context, c Claim, o finding.Result) error

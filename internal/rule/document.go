@@ -22,6 +22,7 @@ type Document struct {
 	Multiline  bool           `json:"multiline,omitempty" yaml:"multiline,omitempty"`
 	Redact     bool           `json:"redact,omitempty" yaml:"redact,omitempty"`
 	Enabled    *bool          `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
+	Mode       Mode           `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
 	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
@@ -56,6 +57,9 @@ func (r Rule) Document() Document {
 	if r.Disabled {
 		d.Enabled = new(bool)
 	}
+	if r.Observed() {
+		d.Mode = r.Mode
+	}
 
 	return d
 }
@@ -65,7 +69,7 @@ func (d Document) Rule() Rule {
 	r := Rule{
 		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
 		Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
-		Disabled: d.Enabled != nil && !*d.Enabled,
+		Disabled: d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -57,6 +57,10 @@ func TestEtag(t *testing.T) {
 	assert.NotEqual(t, r.Document().Etag(), other.Document().Etag())
 	assert.Equal(t, []string{"enabled"}, rule.ChangedFields(r.Document(), other.Document()))
 	other = r
+	other.Mode = rule.ModeObserve
+	assert.Equal(t, []string{"mode"}, rule.ChangedFields(r.Document(), other.Document()))
+	assert.True(t, other.Document().Rule().Observed())
+	other = r
 	other.Paths.Include, other.Severity = []string{"a"}, rule.Low
 	assert.Equal(t, []string{"paths.include", "severity"}, rule.ChangedFields(r.Document(), other.Document()))
 }

@@ -279,6 +279,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 			"no_match": d.texts(&r.Cases.NoMatch, MaxCases),
 		}),
 		"enabled": d.flag(&enabled),
+		"mode":    d.text((*string)(&r.Mode)),
 	}
 	if kind != repositoryFile {
 		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)

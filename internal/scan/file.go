@@ -39,11 +39,13 @@ type FileResult struct {
 	Findings   []finding.Finding // the first ones, by line and rule id
 	Counts     finding.Summary   // of all
 	Suppressed []finding.Finding // the first ones, likewise
+	Observed   []finding.Finding // likewise, of rules in rule.ModeObserve
 	Skips      []finding.Skip    // by line and rule id
 	Lines      int               // added ones that were looked at
 
 	excluded        bool              // by the rules file
 	suppressedCount int               // of all
+	observedCount   int               // likewise
 	reports         []finding.Finding // about comments that suppress, by line
 	err             error             // only when the context ended, and of a panic
 }
@@ -53,6 +55,7 @@ func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
 		skip := finding.Skip{
 			File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleStopped, Severity: rules[i].Severity,
+			Observed: rules[i].Observed(),
 		}
 		if !slices.Contains(r.Skips, skip) {
 			r.Skips = append(r.Skips, skip)
@@ -65,7 +68,7 @@ type fileScan struct {
 	plan     *plan
 	file     *File
 	excluded bool // by the rules file: only locked rules look at it
-	limit    int  // of findings, and of suppressed ones
+	limit    int  // of findings of each list
 	lines    match.Lines
 	comments comments // that suppress
 	views    []view
@@ -86,9 +89,16 @@ type view struct {
 // hit is a match of a rule of one of the groups.
 type hit struct {
 	match.Hit
-	group      int
-	suppressed bool // by a comment
+	group int
+	list  int
 }
+
+// The lists of hits, as match.Apart has them.
+const (
+	listReported = iota
+	listSuppressed
+	listObserved
+)
 
 func (s *fileScan) scan(ctx context.Context) error {
 	hits, err := s.match(ctx)
@@ -106,8 +116,7 @@ func (s *fileScan) scan(ctx context.Context) error {
 	return s.masker.err
 }
 
-// match returns the first hits and the first ones that comments suppress, by
-// line and rule id.
+// match returns the first hits of each list, by line and rule id.
 func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
@@ -115,7 +124,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		s.comments = readComments(s.file.Path, s.lines, s.plan)
 	}
 	languages, before := s.languages()
-	var hits, suppressed []hit
+	var hits [1 + match.ApartLists][]hit
 	for i, g := range s.plan.groups {
 		session := g.session(s.excluded)
 		if session != g.masks {
@@ -136,18 +145,25 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		for r, n := range found.Counts {
 			s.out.Counts[g.rules[r].Severity] += n
 		}
-		s.out.suppressedCount += found.ApartCount
-		for _, h := range found.Hits {
-			hits = append(hits, hit{Hit: h, group: i})
-		}
-		for _, h := range found.Apart {
-			suppressed = append(suppressed, hit{Hit: h, group: i, suppressed: true})
+		s.out.suppressedCount += found.Apart[listSuppressed-1].Count
+		s.out.observedCount += found.Apart[listObserved-1].Count
+		for list, found := range [...][]match.Hit{
+			found.Hits, found.Apart[listSuppressed-1].Hits, found.Apart[listObserved-1].Hits,
+		} {
+			for _, h := range found {
+				hits[list] = append(hits[list], hit{Hit: h, group: i, list: list})
+			}
 		}
 
 		s.out.stopped(s.file.Path, g.rules, found.Stopped)
 	}
 
-	return s.sorted(append(s.first(hits), s.first(suppressed)...)), nil
+	var all []hit
+	for _, list := range hits {
+		all = append(all, s.first(list)...)
+	}
+
+	return s.sorted(all), nil
 }
 
 // of is the file as the rules of a session look at it.
@@ -189,10 +205,13 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 			f.LineHash = hashes[h.Line]
 		}
 
-		if h.suppressed {
+		switch h.list {
+		case listSuppressed:
 			f.Suppression = s.suppression(ctx, h.Line, f.RuleID)
 			s.out.Suppressed = append(s.out.Suppressed, f)
-		} else {
+		case listObserved:
+			s.out.Observed = append(s.out.Observed, f)
+		default:
 			s.out.Findings = append(s.out.Findings, f)
 		}
 	}

@@ -20,8 +20,7 @@ type Before struct {
 	Binary    bool   // a line that is gone has a NUL, so perhaps no rule took it for text
 }
 
-// scanFile scans one file, and returns at most limit findings and as many
-// suppressed ones. A panic is a failed scan: content that nobody has looked at yet
+// scanFile scans one file, and returns at most limit findings of each list. A panic is a failed scan: content that nobody has looked at yet
 // must not end the process with all its other scans.
 func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	defer func() {
@@ -134,29 +133,41 @@ func (s *fileScan) allLines() []LineRange {
 
 // unite adds what was found in the same file read in another way.
 func (r *FileResult) unite(other FileResult, limit int) {
-	known := map[string]bool{}
-	place := func(f finding.Finding) string { return fmt.Sprint(f.Line, f.RuleID) }
-	for _, f := range r.Findings {
-		known[place(f)] = true
-	}
-
 	for severity, n := range other.Counts {
 		r.Counts[severity] += n
 	}
-	for _, f := range other.Findings {
-		if known[place(f)] {
-			r.Counts[f.Severity]--
-			continue
-		}
-		r.Findings = append(r.Findings, f)
+	var known []finding.Finding
+	r.Findings, known = united(r.Findings, other.Findings, limit)
+	for _, f := range known {
+		r.Counts[f.Severity]--
 	}
-
-	sortFindings(r.Findings)
-	r.Findings = r.Findings[:min(len(r.Findings), limit)]
+	r.Observed, known = united(r.Observed, other.Observed, limit)
+	r.observedCount += other.observedCount - len(known)
 	r.Skips = append(r.Skips, other.Skips...)
 	if r.err == nil {
 		r.err = other.err
 	}
+}
+
+// united is findings in order with those of more that are at no place of theirs. It
+// returns the others apart.
+func united(findings, more []finding.Finding, limit int) (all, known []finding.Finding) {
+	places := map[string]bool{}
+	place := func(f finding.Finding) string { return fmt.Sprint(f.Line, f.RuleID) }
+	for _, f := range findings {
+		places[place(f)] = true
+	}
+
+	for _, f := range more {
+		if places[place(f)] {
+			known = append(known, f)
+			continue
+		}
+		findings = append(findings, f)
+	}
+	sortFindings(findings)
+
+	return findings[:min(len(findings), limit)], known
 }
 
 // languages are those of the file, and beforehand those that it had, when they
@@ -201,7 +212,7 @@ func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, be
 	}
 
 	var found match.Result
-	accept := s.comments.accept(g, s.plan)
+	apart := s.apart(g)
 	for _, part := range []struct {
 		file  *match.File
 		added []LineRange
@@ -209,7 +220,7 @@ func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, be
 		if part.file == nil || len(part.added) == 0 {
 			continue
 		}
-		more, err := part.file.MatchApart(ctx, s.lines, part.added, s.limit, accept)
+		more, err := part.file.MatchApart(ctx, s.lines, part.added, s.limit, apart)
 		if err != nil {
 			return found, err
 		}
@@ -217,6 +228,26 @@ func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, be
 	}
 
 	return found, nil
+}
+
+// apart returns what says in which list a hit of a group is.
+func (s *fileScan) apart(g group) match.Apart {
+	if len(s.comments) == 0 && !g.observes {
+		return nil
+	}
+
+	accepts := s.comments.accept(g, s.plan)
+
+	return func(i, line int, before func() bool) int {
+		switch {
+		case accepts(i, line, before):
+			return listSuppressed
+		case g.rules[i].Observed():
+			return listObserved
+		}
+
+		return listReported
+	}
 }
 
 // session is that of the rules that look at a file, which the rules file excludes or

@@ -107,6 +107,7 @@ type group struct {
 	own      []rule.Severity // by rule: as the organization has it
 	isLocked []bool          // by rule: nothing in the repository switches it off
 	noHits   []bool          // by rule: it takes no part, but for what it hides
+	observes bool            // findings of some rule are only observed
 	hits     *match.Session
 	masks    *match.Session
 	locked   *match.Session // of locked rules only, for files that the rules file excludes; nil when there are none
@@ -204,6 +205,7 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 		if isSelected {
 			p.switched = append(p.switched, out.switched...)
 		}
+		g.observes = g.observes || x.Observed()
 		if !g.noHits[i] {
 			applied = append(applied, out.rule)
 		}

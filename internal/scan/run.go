@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// MaxSize is how many bytes the findings, suppressed ones and skips of a scan
-	// take in all, see finding.Finding.Size. So an answer that has all of them can be
+	// MaxSize is how many bytes the findings of all lists and the skips of a scan take
+	// in all, see finding.Finding.Size. So an answer that has all of them can be
 	// held in memory, whatever their paths are made of.
 	MaxSize = 32 << 20
 
@@ -120,7 +120,7 @@ func pipeline(
 			for j := range jobs {
 				r := match(ctx, j.file)
 				j.result <- r
-				if len(r.Findings)+len(r.Suppressed) > manyFindings {
+				if len(r.Findings)+len(r.Suppressed)+len(r.Observed) > manyFindings {
 					<-j.taken
 				}
 			}
@@ -212,7 +212,9 @@ type collector struct {
 	size            int // of all that is kept in the end
 	findings        bySeverity
 	suppressed      bySeverity
-	suppressedCount int            // of all
+	suppressedCount int // of all
+	observed        bySeverity
+	observedCount   int            // of all
 	reports         map[string]int // findings about comments that suppress, by rule
 	skips           []finding.Skip
 	skipCounts      finding.SkipCounts // of all
@@ -225,8 +227,8 @@ type collector struct {
 func newCollector(limit, size int) *collector {
 	return &collector{
 		limit: limit, size: size,
-		findings: bySeverity{}, suppressed: bySeverity{}, reports: map[string]int{}, summary: finding.NewSummary(),
-		skipCounts: finding.SkipCounts{},
+		findings: bySeverity{}, suppressed: bySeverity{}, observed: bySeverity{}, reports: map[string]int{},
+		summary: finding.NewSummary(), skipCounts: finding.SkipCounts{},
 	}
 }
 
@@ -235,6 +237,8 @@ func (c *collector) add(r FileResult) {
 	c.keep(c.findings, r.Findings...)
 	c.keep(c.suppressed, r.Suppressed...)
 	c.suppressedCount += r.suppressedCount
+	c.keep(c.observed, r.Observed...)
+	c.observedCount += r.observedCount
 	if r.excluded {
 		c.excluded++
 	}
@@ -289,18 +293,23 @@ func (c *collector) result(metas []finding.Finding) *finding.Result {
 	// Who makes many of one kind must not be able to hide another.
 	r := &finding.Result{Summary: c.summary, SkipCounts: c.skipCounts, LookedAt: c.lookedAt, Bytes: c.bytes}
 	slices.SortStableFunc(c.skips, func(a, b finding.Skip) int { return cmp.Compare(a.File, b.File) })
-	suppressed, skips := c.severest(nil, c.suppressed), sizeOf(c.skips)
-	r.Findings = fitting(c.severest(metas, c.findings), max(c.size/2, c.size-sizeOf(suppressed)-skips))
+	suppressed, observed, skips := c.severest(nil, c.suppressed), c.severest(nil, c.observed), sizeOf(c.skips)
+	others := skips + sizeOf(observed)
+	r.Findings = fitting(c.severest(metas, c.findings), max(c.size/2, c.size-sizeOf(suppressed)-others))
 	left := c.size - sizeOf(r.Findings)
-	r.Suppressed = fitting(suppressed, max(c.size/4, left-skips))
-	r.Skips = fitting(c.skips, left-sizeOf(r.Suppressed))
+	r.Suppressed = fitting(suppressed, max(c.size/4, left-others))
+	left -= sizeOf(r.Suppressed)
+	r.Skips = fitting(c.skips, max(c.size/8, left-sizeOf(observed)))
+	r.Observed = fitting(observed, left-sizeOf(r.Skips))
 	skipCount := 0
 	for _, n := range c.skipCounts {
 		skipCount += n
 	}
-	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) || skipCount > len(r.Skips)
+	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) ||
+		c.observedCount > len(r.Observed) || skipCount > len(r.Skips)
 	sortFindings(r.Findings)
 	sortFindings(r.Suppressed)
+	sortFindings(r.Observed)
 
 	return r
 }

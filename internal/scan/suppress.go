@@ -104,16 +104,12 @@ func (c comments) on(line int, fullID string) (*comment, int) {
 	return nil, 0
 }
 
-// accept returns what says of hits of rules, which have their index in the list,
+// accept returns what says of hits of rules, which have their index in the group,
 // whether a comment suppresses them. A comment suppresses those on its own line,
 // and those on the next line when it stands alone or the rule matches nothing
 // beside it: what is written below a line with a comment is not accepted in
 // passing. What the policy does not allow it does not suppress.
-func (c comments) accept(g group, p *plan) match.Apart {
-	if len(c) == 0 {
-		return nil
-	}
-
+func (c comments) accept(g group, p *plan) func(i, line int, before func() bool) bool {
 	return func(i, line int, before func() bool) bool {
 		id := g.rules[i].FullID()
 		by, at := c.on(line, id)

@@ -102,7 +102,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 // that was taken over can't make a server hold more than a result may have.
 type received struct {
 	finding.Result
-	most int // findings, and likewise suppressed ones and skips
+	most int // findings of each list, and skips
 	size int // of all that came, as scans are truncated by it
 }
 
@@ -114,8 +114,11 @@ func (r *received) addFindings(ps []*scannerv1.ScanFinding) error {
 		}
 
 		list := &r.Findings
-		if f.Suppression != nil {
+		switch {
+		case f.Suppression != nil:
 			list = &r.Suppressed
+		case p.GetObserved():
+			list = &r.Observed
 		}
 		*list = append(*list, f)
 		r.size += f.Size()
@@ -127,6 +130,7 @@ func (r *received) addFindings(ps []*scannerv1.ScanFinding) error {
 func (r *received) addSkips(ps []*scannerv1.ScanSkip) error {
 	for _, p := range ps {
 		skip := finding.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
+		skip.Observed = p.GetObserved()
 		skip.Severity, _ = rule.ParseSeverity(p.GetSeverity())
 		r.Skips = append(r.Skips, skip)
 		r.size += skip.Size()
@@ -138,7 +142,7 @@ func (r *received) addSkips(ps []*scannerv1.ScanSkip) error {
 // check is made after each message, whose size is bounded.
 func (r *received) check() error {
 	switch {
-	case max(len(r.Findings), len(r.Suppressed), len(r.Skips)) > r.most:
+	case max(len(r.Findings), len(r.Suppressed), len(r.Observed), len(r.Skips)) > r.most:
 		return fmt.Errorf("more than %d findings or skips", r.most)
 	case r.size > scan.MaxSize:
 		return fmt.Errorf("findings and skips of more than %d bytes in all", scan.MaxSize)
@@ -169,7 +173,8 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	r.SkipCounts = finding.SkipCounts{}
 	for _, c := range p.GetSkipCounts() {
 		severity, _ := rule.ParseSeverity(c.GetSeverity())
-		r.SkipCounts[finding.SkipKind{Reason: c.GetReason(), Severity: severity}] += int(c.GetCount())
+		kind := finding.SkipKind{Reason: c.GetReason(), Severity: severity, Observed: c.GetObserved()}
+		r.SkipCounts[kind] += int(c.GetCount())
 	}
 
 	r.Summary = finding.Summary{}
@@ -192,7 +197,7 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 	var counts []*scannerv1.SkipCount
 	for kind, n := range r.SkipCounts {
 		counts = append(counts, &scannerv1.SkipCount{
-			Reason: kind.Reason, Severity: kind.Severity.String(), Count: int32(n),
+			Reason: kind.Reason, Severity: kind.Severity.String(), Count: int32(n), Observed: kind.Observed,
 		})
 	}
 
@@ -231,6 +236,13 @@ func toProtoSwitchedOff(s finding.SwitchedOff) *scannerv1.ScanSwitchedOff {
 
 func fromProtoSwitchedOff(p *scannerv1.ScanSwitchedOff) finding.SwitchedOff {
 	return finding.SwitchedOff{RuleID: p.GetRuleId(), By: p.GetBy(), How: p.GetHow()}
+}
+
+func toProtoObserved(f finding.Finding) *scannerv1.ScanFinding {
+	p := toProtoFinding(f)
+	p.Observed = true
+
+	return p
 }
 
 func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
@@ -288,6 +300,7 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 func toProtoSkip(k finding.Skip) *scannerv1.ScanSkip {
 	return &scannerv1.ScanSkip{
 		Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason, Severity: k.Severity.String(),
+		Observed: k.Observed,
 	}
 }
 
@@ -308,6 +321,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
 		Languages:   r.Languages,
+		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
 	}
 }
@@ -320,6 +334,11 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 	origin := rule.Origin(p.GetOrigin())
 	if origin < rule.OriginDefault || origin > rule.OriginRulesFile {
 		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %d", p.GetId(), p.GetOrigin())
+	}
+
+	mode := rule.ModeEnforce
+	if p.GetObserve() {
+		mode = rule.ModeObserve
 	}
 
 	return rule.Rule{
@@ -336,6 +355,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		References: p.GetReferences(),
 		Languages:  p.GetLanguages(),
 		Disabled:   p.GetDisabled(),
+		Mode:       mode,
 	}, nil
 }
 

@@ -131,6 +131,22 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// An observed rule is one at the scanner, and what it finds comes back as such.
+func TestObservedFindings(t *testing.T) {
+	t.Parallel()
+	client, _ := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
+		return &change{files: []*scan.File{added("a.go", "todo\n")}}, nil
+	})
+	observed := todo("note", rule.OriginCustom)
+	observed.Mode = rule.ModeObserve
+	o, err := client.Scan(t.Context(), jobWith(observed), none)
+	require.NoError(t, err)
+	assert.Empty(t, o.Findings)
+	require.Len(t, o.Observed, 1)
+	assert.Equal(t, "custom/note", o.Observed[0].RuleID)
+	assert.Equal(t, 0, o.Summary[rule.High])
+}
+
 // What a job asks for reaches the scan, and all of a finding comes back.
 func TestCommitsAndSuppressions(t *testing.T) {
 	t.Parallel()

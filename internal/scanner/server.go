@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -181,7 +182,7 @@ func (s *Server) scan(
 	switch {
 	case err == nil && ctx.Err() == nil:
 		log.InfoContext(ctx, "scanned", "files", result.FilesTotal,
-			"findings", len(result.Findings), "suppressed", len(result.Suppressed), "ms", result.Times)
+			"findings", len(result.Findings), "suppressed", len(result.Suppressed), "observed", len(result.Observed), "ms", result.Times)
 		return sendResult(stream, result)
 	case s.stopping.Err() != nil:
 		return stoppingStatus()
@@ -209,7 +210,8 @@ func stoppingStatus() error {
 // sendResult sends what a scan found, in messages of bounded size.
 func sendResult(stream scannerv1.ScannerService_ScanServer, r *scan.Result) error {
 	var messages []*scannerv1.ScanResponse
-	findings := append(converted(r.Findings, toProtoFinding), converted(r.Suppressed, toProtoFinding)...)
+	findings := slices.Concat(converted(r.Findings, toProtoFinding), converted(r.Suppressed, toProtoFinding),
+		converted(r.Observed, toProtoObserved))
 	for _, part := range batches(findings) {
 		messages = append(messages, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{
 			Findings: &scannerv1.FindingBatch{Findings: part},

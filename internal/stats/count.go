@@ -12,7 +12,7 @@ import (
 type Count struct {
 	RuleID     string // `category/name`
 	Severity   rule.Severity
-	Found      int   // neither reported nor suppressed by the review before
+	Found      int   // in no list of the review before: reported, suppressed or observed
 	Fixed      int   // reported by the review before, and gone
 	Suppressed int   // suppressed by a comment, and not by the review before
 	Work       int64 // bytes that the engine looked at for the rule
@@ -23,7 +23,8 @@ type Count struct {
 // twice, and what its rules took. It is ordered by rule and severity.
 //
 // A finding that a comment suppressed and that is reported now is new to those
-// who gate by new findings, but it was found before.
+// who gate by new findings, but it was found before. So was one of a rule that was
+// observed: these count as found, since that is what a rule is observed for.
 func Of(previous, current finding.Result, c finding.Comparison) []Count {
 	type key struct {
 		rule     string
@@ -39,12 +40,14 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 		return counts[k]
 	}
 
-	suppressed := make(map[string]bool, len(previous.Suppressed))
-	for _, f := range previous.Suppressed {
-		suppressed[f.Fingerprint] = true
-	}
+	suppressed, observed := fingerprints(previous.Suppressed), fingerprints(previous.Observed)
 	for i, f := range current.Findings {
-		if c.Reported[i] == finding.StateNew && !suppressed[f.Fingerprint] {
+		if c.Reported[i] == finding.StateNew && !suppressed[f.Fingerprint] && !observed[f.Fingerprint] {
+			of(f).Found++
+		}
+	}
+	for i, f := range current.Observed {
+		if c.Observed[i] == finding.StateNew {
 			of(f).Found++
 		}
 	}
@@ -72,6 +75,15 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 	slices.SortFunc(all, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.Severity, b.Severity))
 	})
+
+	return all
+}
+
+func fingerprints(findings []finding.Finding) map[string]bool {
+	all := make(map[string]bool, len(findings))
+	for _, f := range findings {
+		all[f.Fingerprint] = true
+	}
 
 	return all
 }

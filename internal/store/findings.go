@@ -88,6 +88,7 @@ func (t *tx) insertResult(
 			return 0, nil, err
 		}
 		previous.Findings, previous.Suppressed = all[finding.KindReported], all[finding.KindSuppressed]
+		previous.Observed = all[finding.KindObserved]
 	}
 	compared := finding.Compare(previous, o)
 
@@ -102,6 +103,7 @@ func (t *tx) insertResult(
 	}{
 		{finding.KindReported, withStates(o.Findings, compared.Reported)},
 		{finding.KindSuppressed, withStates(o.Suppressed, compared.Suppressed)},
+		{finding.KindObserved, withStates(o.Observed, compared.Observed)},
 		{finding.KindFixed, fixed},
 	} {
 		if err := t.insertFindings(ctx, id, part.kind, part.findings); err != nil {

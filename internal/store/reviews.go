@@ -195,6 +195,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Revie
 			}
 			out.Findings = all[finding.KindReported]
 			out.Suppressed, out.Fixed = all[finding.KindSuppressed], all[finding.KindFixed]
+			out.Observed = all[finding.KindObserved]
 		}
 		if row.SkipRows > 0 {
 			out.Skips, err = t.skips(ctx, id)

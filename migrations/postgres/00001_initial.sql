@@ -118,7 +118,7 @@ CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset
 -- are fixed. The organization is that of the transaction that writes them.
 CREATE TABLE findings (
     review_id       TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    kind            TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed')),
+    kind            TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed', 'observed')),
     position        INTEGER NOT NULL, -- among those of the kind, from 0
     rule_id         TEXT    NOT NULL,
     severity        TEXT    NOT NULL

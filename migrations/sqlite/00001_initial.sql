@@ -103,7 +103,7 @@ CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset
 -- are fixed.
 CREATE TABLE findings (
     review_id       TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    kind            TEXT    NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed')),
+    kind            TEXT    NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed', 'observed')),
     position        INTEGER NOT NULL, -- among those of the kind, from 0
     rule_id         TEXT    NOT NULL,
     severity        TEXT    NOT NULL

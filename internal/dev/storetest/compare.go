@@ -55,9 +55,11 @@ func comparedStates(t *testing.T, h Harness) {
 	until := finding.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
 	o := found(named("a", "b", "c", "d")...)
 	o.Suppressed = by(until, named("s", "u"))
+	o.Observed = named("o", "p")
 	first := finish(t, h, "rev_1", o)
 	assert.Equal(t, []string{"a new", "b new", "c new", "d new"}, states(first.Findings))
 	assert.Equal(t, []string{"s new", "u new"}, states(first.Suppressed))
+	assert.Equal(t, []string{"o new", "p new"}, states(first.Observed))
 	assert.Equal(t, &until, first.Suppressed[0].Suppression)
 	assert.Nil(t, first.Findings[0].Suppression)
 	assert.Empty(t, first.Fixed)
@@ -66,10 +68,12 @@ func comparedStates(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Second)
 	o = found(named("a", "u", "e")...)
 	o.Suppressed = by(finding.Suppression{Line: 1}, named("c", "s", "x"))
+	o.Observed = named("o", "q")
 	second := finish(t, h, "rev_2", o)
 	assert.Equal(t, "rev_1", second.PreviousID)
 	assert.Equal(t, []string{"a existing", "u new", "e new"}, states(second.Findings))
 	assert.Equal(t, []string{"c existing", "s existing", "x new"}, states(second.Suppressed))
+	assert.Equal(t, []string{"o existing", "q new"}, states(second.Observed))
 	assert.Equal(t, []string{"b fixed", "d fixed"}, states(second.Fixed))
 	want := first.Findings[1]
 	want.State = finding.StateFixed
@@ -208,6 +212,7 @@ func findingPages(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Second)
 	o := found(named("a", "b", "c", "d", "e", "g")...)
 	o.Suppressed = by(finding.Suppression{Reason: "why", Until: "2030-01-01", Line: 9}, named("s0", "s1", "s2"))
+	o.Observed = named("o0", "o1")
 	r := finish(t, h, "rev_2", o)
 
 	prints, sizes := pages(t, h, "rev_2", review.FindingFilter{Kind: finding.KindReported, Limit: 2})
@@ -222,6 +227,7 @@ func findingPages(t *testing.T, h Harness) {
 
 	for kind, want := range map[finding.Kind][]finding.Finding{
 		finding.KindReported: r.Findings, finding.KindSuppressed: r.Suppressed, finding.KindFixed: r.Fixed,
+		finding.KindObserved: r.Observed,
 	} {
 		page, err := h.Store.ListFindings(t.Context(), acme, "rev_2", review.FindingFilter{Kind: kind, Limit: 100})
 		require.NoError(t, err)

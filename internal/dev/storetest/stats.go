@@ -86,9 +86,16 @@ func countedFindings(t *testing.T, h Harness) {
 	assert.Empty(t, numbers(t, h, acme, stats.Filter{Since: "2026-11-22", Until: lastDay}))
 	assert.Empty(t, numbers(t, h, other, stats.Filter{}), "organizations are apart")
 
+	third := found(named("y")...) // what is observed is found, and not again when it is enforced; it is never fixed
+	third.Observed = ofRule("custom/z", rule.High, named("y2", "z"))
+	finish(t, h, "rev_4", third)
+	h.Clock.Advance(time.Second)
+	finish(t, h, "rev_5", found(ofRule("custom/z", rule.High, named("y2"))...))
+	assert.Equal(t, []stats.Rule{{RuleID: "custom/z", Found: 2}}, numbers(t, h, acme, stats.Filter{RuleID: "custom/z"}))
+
 	h.Clock.Advance(keep)
 	purgeReviews(t, h)
-	assert.Len(t, numbers(t, h, acme, stats.Filter{}), 2, "they outlive the reviews")
+	assert.Len(t, numbers(t, h, acme, stats.Filter{}), 3, "they outlive the reviews")
 }
 
 func listedNumbers(t *testing.T, h Harness) {

@@ -5,7 +5,8 @@
 //
 // Code scanning ignores baselineState, so findings that were fixed are no
 // results, or they would be open alerts; and it ignores suppressions, so a log
-// for upload has no suppressed findings.
+// for upload has no suppressed findings. Findings of rules that are only observed
+// are notifications too: any result is an open alert, whatever its level and kind.
 package sarif
 
 import (
@@ -150,8 +151,15 @@ func newInvocation(input Input, results, total int) invocation {
 	}
 	if input.OmitSuppressed {
 		for _, f := range r.Suppressed {
-			in.Notifications = append(in.Notifications, newSuppressed(f))
+			text := "Suppressed by a comment"
+			if s := f.Suppression; s != nil && s.Reason != "" {
+				text += ": " + s.Reason
+			}
+			in.Notifications = append(in.Notifications, newAside(f, text+". "))
 		}
+	}
+	for _, f := range r.Observed {
+		in.Notifications = append(in.Notifications, newAside(f, "Only observed: this fails nothing. "))
 	}
 
 	return in
@@ -193,14 +201,10 @@ func newSkip(s finding.Skip) notification {
 	return n
 }
 
-// newSuppressed says that a comment suppresses a finding that is no result.
-func newSuppressed(f finding.Finding) notification {
-	text := "Suppressed by a comment"
-	if s := f.Suppression; s != nil && s.Reason != "" {
-		text += ": " + s.Reason
-	}
+// newAside is a finding that is no result, and why that is.
+func newAside(f finding.Finding, why string) notification {
 	n := notification{
-		Level: "note", Message: message{Text: plain(text + ". " + f.Message)}, Rule: &ruleRef{ID: f.RuleID},
+		Level: "note", Message: message{Text: plain(why + f.Message)}, Rule: &ruleRef{ID: f.RuleID},
 		Locations: make([]location, 1),
 	}
 	where := &n.Locations[0].PhysicalLocation

@@ -63,6 +63,8 @@ func full() review.Review {
 	accepted := evil()
 	accepted.Line, accepted.EndLine, accepted.Fingerprint = 40, 40, "00000000000000000000000000000004"
 	accepted.Suppression = &finding.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
+	trial := evil()
+	trial.Line, trial.EndLine, trial.Fingerprint = 50, 50, "00000000000000000000000000000006"
 	gone := evil()
 	gone.State, gone.Fingerprint = finding.StateFixed, "00000000000000000000000000000005"
 	return review.Review{
@@ -73,6 +75,7 @@ func full() review.Review {
 		Findings: []finding.Finding{
 			meta, custom, secret, evil(),
 		}, Suppressed: []finding.Finding{accepted}, Fixed: []finding.Finding{gone},
+		Observed: []finding.Finding{trial},
 		Skips: []finding.Skip{
 			{File: "logo.png", Reason: "binary"},
 			{File: "data.json", Reason: "file_too_large"},

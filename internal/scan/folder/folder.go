@@ -67,6 +67,7 @@ type Summary struct {
 	Findings finding.Summary // also of those that are not given
 	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
+	Observed   int            // findings of rules that are only observed, likewise
 	Skipped    map[string]int // by the reason of notices
 }
 
@@ -152,6 +153,7 @@ func (w *output) found(file string, r scan.FileResult) error {
 	}
 	w.sum.Lines += r.Lines
 	w.sum.Suppressed += len(r.Suppressed)
+	w.sum.Observed += len(r.Observed)
 
 	if w.o.Found != nil {
 		if err := w.o.Found(r); err != nil {

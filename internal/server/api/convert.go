@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"math"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, RulesDigest: given(r.RulesDigest),
 		Findings: each(r.Findings, toFinding), Suppressed: each(r.Suppressed, toFinding), Fixed: each(r.Fixed, toFinding),
+		Observed:         each(r.Observed, toFinding),
 		Skipped:          each(r.Skips, toSkip),
 		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
 		Verdict:     toVerdict(r.Verdict),
@@ -189,6 +191,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		out.Etag = r.Document().Etag()
 	}
 	out.Type = enum[prwardenv1.Rule_Type](r.Type, prwardenv1.Rule_Type_value)
+	out.Mode = enum[prwardenv1.Rule_Mode](string(cmp.Or(r.Mode, rule.ModeEnforce)), prwardenv1.Rule_Mode_value)
 	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
 		out.Paths = &prwardenv1.Rule_Paths{Include: each(r.Paths.Include, text), Exclude: each(r.Paths.Exclude, text)}
 	}
@@ -227,6 +230,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Languages: r.GetLanguages(),
 		Cases:     rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 		Disabled:  r != nil && r.Enabled != nil && !r.GetEnabled(),
+		Mode:      rule.Mode(word(r.GetMode())),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

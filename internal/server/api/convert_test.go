@@ -38,6 +38,7 @@ func full() review.Review {
 		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Complete,
 		HeadSHA: "aa", BaseSHA: "bb", CreatedAt: day, StartedAt: day.Add(time.Second), CompletedAt: day.Add(time.Minute),
 		Findings: []finding.Finding{found}, Suppressed: []finding.Finding{suppressed}, Fixed: []finding.Finding{fixed},
+		Observed:   []finding.Finding{found},
 		PreviousID: "rev_0", CreatedBy: "key:key_1", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium, Priority: review.Low,
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
@@ -100,7 +101,7 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 		toReview(review.Review{ID: "rev_1", Status: review.Queued, Repo: "a/b", PRNumber: 1, Ruleset: "a/b", CreatedAt: day}))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],
-		"suppressed":[],"fixed":[],"skipped":[],"switched_off":[],
+		"suppressed":[],"fixed":[],"observed":[],"skipped":[],"switched_off":[],
 		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},
 		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false,"priority":"normal","created_by":""}`, string(data))
 }

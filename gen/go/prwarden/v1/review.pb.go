@@ -525,6 +525,8 @@ const (
 	ListFindingsRequest_suppressed ListFindingsRequest_Kind = 2
 	// Those that were fixed: `fixed`.
 	ListFindingsRequest_fixed ListFindingsRequest_Kind = 3
+	// Those of rules in the mode `observe`: `observed`.
+	ListFindingsRequest_observed ListFindingsRequest_Kind = 4
 )
 
 // Enum value maps for ListFindingsRequest_Kind.
@@ -534,12 +536,14 @@ var (
 		1: "reported",
 		2: "suppressed",
 		3: "fixed",
+		4: "observed",
 	}
 	ListFindingsRequest_Kind_value = map[string]int32{
 		"unspecified": 0,
 		"reported":    1,
 		"suppressed":  2,
 		"fixed":       3,
+		"observed":    4,
 	}
 )
 
@@ -667,7 +671,7 @@ type Review struct {
 	// nor in `verdict`. At most 10,000.
 	Suppressed []*Finding `protobuf:"bytes,17,rep,name=suppressed,proto3" json:"suppressed,omitempty"`
 	// Findings of the review `previous_review_id` that are neither in `findings`
-	// nor in `suppressed` any more, as they were there. Not those that nobody
+	// nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
 	// looked for: of a file in `skipped` or a rule that was stopped, and none when
 	// `truncated`. But those of a rule that applies to their file no more, because
 	// it was changed, switched off or removed, or the file excluded: the code may
@@ -692,6 +696,9 @@ type Review struct {
 	// Rules that the organization's policy or the repository's rules file switched
 	// off or made weaker, by id.
 	SwitchedOff []*SwitchedOff `protobuf:"bytes,25,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
+	// Findings of rules in the mode `observe`, in the order of `findings`. They count
+	// neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+	Observed []*Finding `protobuf:"bytes,26,rep,name=observed,proto3" json:"observed,omitempty"`
 	// Who created the review: `key:` and the identifier of an API key.
 	CreatedBy string `protobuf:"bytes,27,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Which of the organization's waiting reviews go first, as the request says.
@@ -901,6 +908,13 @@ func (x *Review) GetExclusions() *Exclusions {
 func (x *Review) GetSwitchedOff() []*SwitchedOff {
 	if x != nil {
 		return x.SwitchedOff
+	}
+	return nil
+}
+
+func (x *Review) GetObserved() []*Finding {
+	if x != nil {
+		return x.Observed
 	}
 	return nil
 }
@@ -2743,7 +2757,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xc5\x15\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\x90\x16\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2776,7 +2790,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"exclusions\x18\x18 \x01(\v2\x17.prwarden.v1.ExclusionsR\n" +
 	"exclusions\x12D\n" +
-	"\fswitched_off\x18\x19 \x03(\v2\x18.prwarden.v1.SwitchedOffB\a\x92A\x04\xa0\x01\xa0\x1fR\vswitchedOff\x12\x1d\n" +
+	"\fswitched_off\x18\x19 \x03(\v2\x18.prwarden.v1.SwitchedOffB\a\x92A\x04\xa0\x01\xa0\x1fR\vswitchedOff\x129\n" +
+	"\bobserved\x18\x1a \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\bobserved\x12\x1d\n" +
 	"\n" +
 	"created_by\x18\x1b \x01(\tR\tcreatedBy\x12D\n" +
 	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\"^\n" +
@@ -2788,7 +2803,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xc1\t\x92A\xbd\t2\xba\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\"}B\t\n" +
+	"\bcanceled\x10\x05:\xd1\t\x92A\xcd\t2\xca\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\"}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -2944,7 +2959,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10GetReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xce\x05\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xdc\x05\n" +
 	"\x13ListFindingsRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12J\n" +
 	"\x04kind\x18\x02 \x01(\x0e2%.prwarden.v1.ListFindingsRequest.KindB\n" +
@@ -2958,13 +2973,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x124\n" +
 	"\tpage_size\x18\a \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +
 	"\n" +
-	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\"@\n" +
+	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\"N\n" +
 	"\x04Kind\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\f\n" +
 	"\breported\x10\x01\x12\x0e\n" +
 	"\n" +
 	"suppressed\x10\x02\x12\t\n" +
-	"\x05fixed\x10\x03B\a\n" +
+	"\x05fixed\x10\x03\x12\f\n" +
+	"\bobserved\x10\x04B\a\n" +
 	"\x05_kindB\x0f\n" +
 	"\r_min_severityB\n" +
 	"\n" +
@@ -3149,58 +3165,59 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	16, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
 	14, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
 	15, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
-	1,  // 15: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	2,  // 16: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	37, // 17: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
-	4,  // 18: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
-	5,  // 19: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	37, // 20: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 21: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	19, // 22: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	7,  // 23: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	37, // 24: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	37, // 25: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 26: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 27: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	10, // 28: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 29: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	37, // 30: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 31: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	18, // 32: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 33: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 34: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	30, // 35: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 36: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	35, // 37: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	36, // 38: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	35, // 39: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	35, // 40: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	17, // 41: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	12, // 42: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 43: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	10, // 44: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 45: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	36, // 46: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	17, // 47: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	21, // 48: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	23, // 49: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	28, // 50: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	25, // 51: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	27, // 52: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	31, // 53: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	33, // 54: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	22, // 55: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	24, // 56: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	29, // 57: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	26, // 58: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	38, // 59: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	32, // 60: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	34, // 61: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	55, // [55:62] is the sub-list for method output_type
-	48, // [48:55] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	18, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
+	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
+	2,  // 17: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	37, // 18: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	4,  // 19: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
+	5,  // 20: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
+	37, // 21: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 22: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	19, // 23: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	7,  // 24: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	37, // 25: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	37, // 26: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 27: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 28: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	10, // 29: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	8,  // 30: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	37, // 31: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 32: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	18, // 33: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 34: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 35: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	30, // 36: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 37: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	35, // 38: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	36, // 39: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	35, // 40: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	35, // 41: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	17, // 42: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	12, // 43: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 44: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	10, // 45: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 46: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	36, // 47: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	17, // 48: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	21, // 49: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	23, // 50: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	28, // 51: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	25, // 52: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	27, // 53: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	31, // 54: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	33, // 55: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	22, // 56: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	24, // 57: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	29, // 58: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	26, // 59: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	38, // 60: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	32, // 61: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	34, // 62: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	56, // [56:63] is the sub-list for method output_type
+	49, // [49:56] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }

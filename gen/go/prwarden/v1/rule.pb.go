@@ -129,6 +129,59 @@ func (Rule_Type) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{1, 0}
 }
 
+// Mode says what findings of the rule do.
+type Rule_Mode int32
+
+const (
+	// Not given: enforce.
+	Rule_mode_unspecified Rule_Mode = 0
+	// They count in summaries and verdicts.
+	Rule_enforce Rule_Mode = 1
+	// They are in `observed` of a review only, and never make it fail.
+	Rule_observe Rule_Mode = 2
+)
+
+// Enum value maps for Rule_Mode.
+var (
+	Rule_Mode_name = map[int32]string{
+		0: "mode_unspecified",
+		1: "enforce",
+		2: "observe",
+	}
+	Rule_Mode_value = map[string]int32{
+		"mode_unspecified": 0,
+		"enforce":          1,
+		"observe":          2,
+	}
+)
+
+func (x Rule_Mode) Enum() *Rule_Mode {
+	p := new(Rule_Mode)
+	*p = x
+	return p
+}
+
+func (x Rule_Mode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Rule_Mode) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_rule_proto_enumTypes[2].Descriptor()
+}
+
+func (Rule_Mode) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_rule_proto_enumTypes[2]
+}
+
+func (x Rule_Mode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Rule_Mode.Descriptor instead.
+func (Rule_Mode) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{1, 1}
+}
+
 // Action says what is done.
 type RuleChange_Action int32
 
@@ -170,11 +223,11 @@ func (x RuleChange_Action) String() string {
 }
 
 func (RuleChange_Action) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_rule_proto_enumTypes[2].Descriptor()
+	return file_prwarden_v1_rule_proto_enumTypes[3].Descriptor()
 }
 
 func (RuleChange_Action) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_rule_proto_enumTypes[2]
+	return &file_prwarden_v1_rule_proto_enumTypes[3]
 }
 
 func (x RuleChange_Action) Number() protoreflect.EnumNumber {
@@ -311,6 +364,9 @@ type Rule struct {
 	// Whether the rule is matched at all; true when not given. A comment that
 	// suppresses findings may name a rule that is not.
 	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// What findings of the rule do; `enforce` when not given. What a rule with
+	// `redact` matches is masked in both modes.
+	Mode *Rule_Mode `protobuf:"varint,17,opt,name=mode,proto3,enum=prwarden.v1.Rule_Mode,oneof" json:"mode,omitempty"`
 	// Stands for the content of the rule: equal etags mean equal rules. In a
 	// request to change the rule it says which content the change is of.
 	Etag string `protobuf:"bytes,18,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -465,6 +521,13 @@ func (x *Rule) GetEnabled() bool {
 		return *x.Enabled
 	}
 	return false
+}
+
+func (x *Rule) GetMode() Rule_Mode {
+	if x != nil && x.Mode != nil {
+		return *x.Mode
+	}
+	return Rule_mode_unspecified
 }
 
 func (x *Rule) GetEtag() string {
@@ -2299,7 +2362,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xc6\x0f\n" +
+	"\x06_scope\"\xcb\x10\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
@@ -2323,14 +2386,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
 	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x12\x1d\n" +
-	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12\x19\n" +
+	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12/\n" +
+	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x12\x19\n" +
 	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
 	"\n" +
-	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\x05R\tcreatedBy\x88\x01\x01\x12>\n" +
+	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\x06R\tcreatedBy\x88\x01\x01\x12>\n" +
 	"\n" +
 	"updated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
 	"\n" +
-	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\x06R\tupdatedBy\x88\x01\x01\x1aa\n" +
+	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -2341,13 +2405,18 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"\"\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01:\x89\x05\x92A\x85\x052\x82\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\x05regex\x10\x01\"6\n" +
+	"\x04Mode\x12\x14\n" +
+	"\x10mode_unspecified\x10\x00\x12\v\n" +
+	"\aenforce\x10\x01\x12\v\n" +
+	"\aobserve\x10\x02:\x9c\x05\x92A\x98\x052\x95\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
 	"\x05_repoB\n" +
 	"\n" +
-	"\b_enabledB\r\n" +
+	"\b_enabledB\a\n" +
+	"\x05_modeB\r\n" +
 	"\v_created_byB\r\n" +
 	"\v_updated_by\"|\n" +
 	"\fMatchingCost\x120\n" +
@@ -2359,9 +2428,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xa1\x05\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xb4\x05\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd9\x04\x92A\xd5\x042\xd2\x04{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xec\x04\x92A\xe8\x042\xe5\x04{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2509,112 +2578,114 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_rule_proto_rawDescData
 }
 
-var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
 var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
-	(RuleChange_Action)(0),                // 2: prwarden.v1.RuleChange.Action
-	(*Ruleset)(nil),                       // 3: prwarden.v1.Ruleset
-	(*Rule)(nil),                          // 4: prwarden.v1.Rule
-	(*MatchingCost)(nil),                  // 5: prwarden.v1.MatchingCost
-	(*ListRulesetsRequest)(nil),           // 6: prwarden.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),          // 7: prwarden.v1.ListRulesetsResponse
-	(*ListRulesRequest)(nil),              // 8: prwarden.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),             // 9: prwarden.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),                // 10: prwarden.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),               // 11: prwarden.v1.GetRuleResponse
-	(*CreateRuleRequest)(nil),             // 12: prwarden.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),            // 13: prwarden.v1.CreateRuleResponse
-	(*UpdateRuleRequest)(nil),             // 14: prwarden.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil),            // 15: prwarden.v1.UpdateRuleResponse
-	(*BatchRulesRequest)(nil),             // 16: prwarden.v1.BatchRulesRequest
-	(*RuleChange)(nil),                    // 17: prwarden.v1.RuleChange
-	(*BatchRulesResponse)(nil),            // 18: prwarden.v1.BatchRulesResponse
-	(*ExportRulesRequest)(nil),            // 19: prwarden.v1.ExportRulesRequest
-	(*ExportRulesResponse)(nil),           // 20: prwarden.v1.ExportRulesResponse
-	(*ListRuleHistoryRequest)(nil),        // 21: prwarden.v1.ListRuleHistoryRequest
-	(*ListRuleHistoryResponse)(nil),       // 22: prwarden.v1.ListRuleHistoryResponse
-	(*TestRuleRequest)(nil),               // 23: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),              // 24: prwarden.v1.TestRuleResponse
-	(*TryRulesRequest)(nil),               // 25: prwarden.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),              // 26: prwarden.v1.TryRulesResponse
-	(*DeleteRuleRequest)(nil),             // 27: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),            // 28: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),                    // 29: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),                    // 30: prwarden.v1.Rule.Cases
-	(*ListRuleHistoryResponse_Entry)(nil), // 31: prwarden.v1.ListRuleHistoryResponse.Entry
-	(*TestRuleResponse_Hit)(nil),          // 32: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 33: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 34: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 35: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 36: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),         // 37: google.protobuf.FieldMask
-	(*Finding)(nil),                       // 38: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 39: prwarden.v1.ReviewError
+	(Rule_Mode)(0),                        // 2: prwarden.v1.Rule.Mode
+	(RuleChange_Action)(0),                // 3: prwarden.v1.RuleChange.Action
+	(*Ruleset)(nil),                       // 4: prwarden.v1.Ruleset
+	(*Rule)(nil),                          // 5: prwarden.v1.Rule
+	(*MatchingCost)(nil),                  // 6: prwarden.v1.MatchingCost
+	(*ListRulesetsRequest)(nil),           // 7: prwarden.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),          // 8: prwarden.v1.ListRulesetsResponse
+	(*ListRulesRequest)(nil),              // 9: prwarden.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),             // 10: prwarden.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),                // 11: prwarden.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),               // 12: prwarden.v1.GetRuleResponse
+	(*CreateRuleRequest)(nil),             // 13: prwarden.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),            // 14: prwarden.v1.CreateRuleResponse
+	(*UpdateRuleRequest)(nil),             // 15: prwarden.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),            // 16: prwarden.v1.UpdateRuleResponse
+	(*BatchRulesRequest)(nil),             // 17: prwarden.v1.BatchRulesRequest
+	(*RuleChange)(nil),                    // 18: prwarden.v1.RuleChange
+	(*BatchRulesResponse)(nil),            // 19: prwarden.v1.BatchRulesResponse
+	(*ExportRulesRequest)(nil),            // 20: prwarden.v1.ExportRulesRequest
+	(*ExportRulesResponse)(nil),           // 21: prwarden.v1.ExportRulesResponse
+	(*ListRuleHistoryRequest)(nil),        // 22: prwarden.v1.ListRuleHistoryRequest
+	(*ListRuleHistoryResponse)(nil),       // 23: prwarden.v1.ListRuleHistoryResponse
+	(*TestRuleRequest)(nil),               // 24: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),              // 25: prwarden.v1.TestRuleResponse
+	(*TryRulesRequest)(nil),               // 26: prwarden.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),              // 27: prwarden.v1.TryRulesResponse
+	(*DeleteRuleRequest)(nil),             // 28: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),            // 29: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),                    // 30: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),                    // 31: prwarden.v1.Rule.Cases
+	(*ListRuleHistoryResponse_Entry)(nil), // 32: prwarden.v1.ListRuleHistoryResponse.Entry
+	(*TestRuleResponse_Hit)(nil),          // 33: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 34: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 35: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 36: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 37: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),         // 38: google.protobuf.FieldMask
+	(*Finding)(nil),                       // 39: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 40: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	35, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	36, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	29, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	30, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	36, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
-	5,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	36, // 8: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 9: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	4,  // 10: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	4,  // 11: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	4,  // 12: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	4,  // 13: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	4,  // 14: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	37, // 15: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	4,  // 16: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	4,  // 17: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	2,  // 18: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	17, // 19: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	4,  // 20: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	31, // 21: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 22: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 23: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	5,  // 24: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	4,  // 25: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	33, // 26: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	34, // 27: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	36, // 28: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	2,  // 29: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	4,  // 30: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	5,  // 31: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	38, // 32: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	39, // 33: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	6,  // 34: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	8,  // 35: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	10, // 36: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	12, // 37: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	14, // 38: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	16, // 39: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	19, // 40: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	21, // 41: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	23, // 42: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	25, // 43: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	27, // 44: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	7,  // 45: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	9,  // 46: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	11, // 47: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	13, // 48: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	15, // 49: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	18, // 50: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	20, // 51: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	22, // 52: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	24, // 53: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	26, // 54: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	28, // 55: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	45, // [45:56] is the sub-list for method output_type
-	34, // [34:45] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	30, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	31, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	37, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
+	2,  // 8: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
+	37, // 9: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 10: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 11: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 12: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 13: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 14: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 15: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	38, // 16: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 17: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 18: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 19: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 20: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 21: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	32, // 22: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 23: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	33, // 24: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 25: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 26: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	34, // 27: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	35, // 28: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	37, // 29: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 30: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 31: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	6,  // 32: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	39, // 33: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	40, // 34: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 35: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 36: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 37: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 38: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 39: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 40: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 41: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 42: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 43: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 44: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 45: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 46: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 47: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 48: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 49: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 50: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 51: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 52: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 53: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 54: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 55: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 56: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	46, // [46:57] is the sub-list for method output_type
+	35, // [35:46] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -2637,7 +2708,7 @@ func file_prwarden_v1_rule_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      4,
 			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,

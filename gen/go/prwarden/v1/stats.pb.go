@@ -31,8 +31,8 @@ type RuleStats struct {
 	RuleId string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
 	// Repository as `<owner>/<repository>`; absent in the sum of all.
 	Repo *string `protobuf:"bytes,2,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
-	// Findings that a review had and the review before did not, reported or
-	// suppressed.
+	// Findings that a review had and the review before did not: reported, suppressed
+	// or observed.
 	Found int32 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
 	// Findings that the review before reported, and that are gone.
 	Fixed int32 `protobuf:"varint,4,opt,name=fixed,proto3" json:"fixed,omitempty"`

@@ -585,6 +585,8 @@ type ScanRule struct {
 	References []string `protobuf:"bytes,13,rep,name=references,proto3" json:"references,omitempty"`
 	// Languages of files to look at; any when empty.
 	Languages []string `protobuf:"bytes,14,rep,name=languages,proto3" json:"languages,omitempty"`
+	// Whether findings of the rule are only observed.
+	Observe bool `protobuf:"varint,15,opt,name=observe,proto3" json:"observe,omitempty"`
 	// Whether the rule is known and not matched.
 	Disabled      bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -717,6 +719,13 @@ func (x *ScanRule) GetLanguages() []string {
 		return x.Languages
 	}
 	return nil
+}
+
+func (x *ScanRule) GetObserve() bool {
+	if x != nil {
+		return x.Observe
+	}
+	return false
 }
 
 func (x *ScanRule) GetDisabled() bool {
@@ -1051,7 +1060,10 @@ type ScanFinding struct {
 	LineHash string `protobuf:"bytes,13,opt,name=line_hash,json=lineHash,proto3" json:"line_hash,omitempty"`
 	// The comment that suppresses the finding; it counts in no summary then, and
 	// up to `max_findings` of these are sent beside the others.
-	Suppression   *ScanSuppression `protobuf:"bytes,14,opt,name=suppression,proto3" json:"suppression,omitempty"`
+	Suppression *ScanSuppression `protobuf:"bytes,14,opt,name=suppression,proto3" json:"suppression,omitempty"`
+	// Whether the rule is only observed; then the same is true as of suppressed ones.
+	// Never with `suppression`.
+	Observed      bool `protobuf:"varint,15,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1184,6 +1196,13 @@ func (x *ScanFinding) GetSuppression() *ScanSuppression {
 	return nil
 }
 
+func (x *ScanFinding) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
 // ScanSuppression is a comment that accepts a finding.
 type ScanSuppression struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1306,7 +1325,9 @@ type ScanSkip struct {
 	// A reason word, as in prwarden.v1.Skip.Reason.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Severity word of the rule; empty when it is not about a rule.
-	Severity      string `protobuf:"bytes,5,opt,name=severity,proto3" json:"severity,omitempty"`
+	Severity string `protobuf:"bytes,5,opt,name=severity,proto3" json:"severity,omitempty"`
+	// Whether the rule is only observed.
+	Observed      bool `protobuf:"varint,6,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1376,6 +1397,13 @@ func (x *ScanSkip) GetSeverity() string {
 	return ""
 }
 
+func (x *ScanSkip) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
 // SkipCount counts skips of one kind.
 type SkipCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1384,7 +1412,9 @@ type SkipCount struct {
 	// Severity word of the rules; empty when they are not about rules.
 	Severity string `protobuf:"bytes,2,opt,name=severity,proto3" json:"severity,omitempty"`
 	// How many there are, at least 1.
-	Count         int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Whether the rules are only observed.
+	Observed      bool `protobuf:"varint,4,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1440,6 +1470,13 @@ func (x *SkipCount) GetCount() int32 {
 	return 0
 }
 
+func (x *SkipCount) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
 // ScanResult ends a scan.
 type ScanResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1476,9 +1513,7 @@ type ScanResult struct {
 	// Rules that the policy or the rules file switched off or made weaker, by id.
 	SwitchedOff []*ScanSwitchedOff `protobuf:"bytes,14,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
 	// How much the rules looked at: the contents of all changed files in bytes.
-	Bytes int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// What matching the most costly rules took, at most 100.
-	RuleCosts     []*RuleCost `protobuf:"bytes,15,rep,name=rule_costs,json=ruleCosts,proto3" json:"rule_costs,omitempty"`
+	Bytes         int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1625,77 +1660,6 @@ func (x *ScanResult) GetBytes() int64 {
 	return 0
 }
 
-func (x *ScanResult) GetRuleCosts() []*RuleCost {
-	if x != nil {
-		return x.RuleCosts
-	}
-	return nil
-}
-
-// RuleCost is what matching a rule took.
-type RuleCost struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// `category/name`.
-	RuleId string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
-	// A severity word.
-	Severity string `protobuf:"bytes,2,opt,name=severity,proto3" json:"severity,omitempty"`
-	// Bytes that the engine looked at for the rule.
-	Work          int64 `protobuf:"varint,3,opt,name=work,proto3" json:"work,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RuleCost) Reset() {
-	*x = RuleCost{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RuleCost) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RuleCost) ProtoMessage() {}
-
-func (x *RuleCost) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RuleCost.ProtoReflect.Descriptor instead.
-func (*RuleCost) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *RuleCost) GetRuleId() string {
-	if x != nil {
-		return x.RuleId
-	}
-	return ""
-}
-
-func (x *RuleCost) GetSeverity() string {
-	if x != nil {
-		return x.Severity
-	}
-	return ""
-}
-
-func (x *RuleCost) GetWork() int64 {
-	if x != nil {
-		return x.Work
-	}
-	return 0
-}
-
 // ScanExclusions says how many changed files are kept from rules.
 type ScanExclusions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1709,7 +1673,7 @@ type ScanExclusions struct {
 
 func (x *ScanExclusions) Reset() {
 	*x = ScanExclusions{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1685,7 @@ func (x *ScanExclusions) String() string {
 func (*ScanExclusions) ProtoMessage() {}
 
 func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1698,7 @@ func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanExclusions.ProtoReflect.Descriptor instead.
 func (*ScanExclusions) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ScanExclusions) GetFiles() int32 {
@@ -1766,7 +1730,7 @@ type ScanSwitchedOff struct {
 
 func (x *ScanSwitchedOff) Reset() {
 	*x = ScanSwitchedOff{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1742,7 @@ func (x *ScanSwitchedOff) String() string {
 func (*ScanSwitchedOff) ProtoMessage() {}
 
 func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1755,7 @@ func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSwitchedOff.ProtoReflect.Descriptor instead.
 func (*ScanSwitchedOff) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ScanSwitchedOff) GetRuleId() string {
@@ -1857,7 +1821,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\x9f\x04\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xb9\x04\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -1876,7 +1840,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"references\x18\r \x03(\tR\n" +
 	"references\x12\x1c\n" +
-	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x1a\n" +
+	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x18\n" +
+	"\aobserve\x18\x0f \x01(\bR\aobserve\x12\x1a\n" +
 	"\bdisabled\x18\x10 \x01(\bR\bdisabled\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
@@ -1904,7 +1869,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xc4\x03\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xe0\x03\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -1921,23 +1886,26 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\futf16_column\x18\v \x01(\x05R\vutf16Column\x12(\n" +
 	"\x10utf16_end_column\x18\f \x01(\x05R\x0eutf16EndColumn\x12\x1b\n" +
 	"\tline_hash\x18\r \x01(\tR\blineHash\x12F\n" +
-	"\vsuppression\x18\x0e \x01(\v2$.prwarden.scanner.v1.ScanSuppressionR\vsuppression\"S\n" +
+	"\vsuppression\x18\x0e \x01(\v2$.prwarden.scanner.v1.ScanSuppressionR\vsuppression\x12\x1a\n" +
+	"\bobserved\x18\x0f \x01(\bR\bobserved\"S\n" +
 	"\x0fScanSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04line\"@\n" +
 	"\tSkipBatch\x123\n" +
-	"\x05skips\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanSkipR\x05skips\"\x7f\n" +
+	"\x05skips\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanSkipR\x05skips\"\x9b\x01\n" +
 	"\bScanSkip\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x17\n" +
 	"\arule_id\x18\x03 \x01(\tR\x06ruleId\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1a\n" +
-	"\bseverity\x18\x05 \x01(\tR\bseverity\"U\n" +
+	"\bseverity\x18\x05 \x01(\tR\bseverity\x12\x1a\n" +
+	"\bobserved\x18\x06 \x01(\bR\bobserved\"q\n" +
 	"\tSkipCount\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x05R\x05count\"\xca\x06\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\x8c\x06\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -1962,16 +1930,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
 	"exclusions\x12G\n" +
 	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x12\x14\n" +
-	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x12<\n" +
-	"\n" +
-	"rule_costs\x18\x0f \x03(\v2\x1d.prwarden.scanner.v1.RuleCostR\truleCosts\x1a:\n" +
+	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"S\n" +
-	"\bRuleCost\x12\x17\n" +
-	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
-	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
-	"\x04work\x18\x03 \x01(\x03R\x04work\"6\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"6\n" +
 	"\x0eScanExclusions\x12\x14\n" +
 	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\"L\n" +
@@ -1996,7 +1958,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -2015,10 +1977,9 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
 	(*SkipCount)(nil),        // 15: prwarden.scanner.v1.SkipCount
 	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
-	(*RuleCost)(nil),         // 17: prwarden.scanner.v1.RuleCost
-	(*ScanExclusions)(nil),   // 18: prwarden.scanner.v1.ScanExclusions
-	(*ScanSwitchedOff)(nil),  // 19: prwarden.scanner.v1.ScanSwitchedOff
-	nil,                      // 20: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanExclusions)(nil),   // 17: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 18: prwarden.scanner.v1.ScanSwitchedOff
+	nil,                      // 19: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -2035,19 +1996,18 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
 	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
 	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	20, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	19, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
 	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
 	15, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	18, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	19, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	17, // 19: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	2,  // 20: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 21: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	21, // [21:22] is the sub-list for method output_type
-	20, // [20:21] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	17, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	18, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	2,  // 19: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 20: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -2072,7 +2032,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   19,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -87,6 +87,7 @@ class Review(google.protobuf.message.Message):
     LOOKED_AT_FIELD_NUMBER: builtins.int
     EXCLUSIONS_FIELD_NUMBER: builtins.int
     SWITCHED_OFF_FIELD_NUMBER: builtins.int
+    OBSERVED_FIELD_NUMBER: builtins.int
     CREATED_BY_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
     review_id: builtins.str
@@ -168,7 +169,7 @@ class Review(google.protobuf.message.Message):
     @property
     def fixed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """Findings of the review `previous_review_id` that are neither in `findings`
-        nor in `suppressed` any more, as they were there. Not those that nobody
+        nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
         looked for: of a file in `skipped` or a rule that was stopped, and none when
         `truncated`. But those of a rule that applies to their file no more, because
         it was changed, switched off or removed, or the file excluded: the code may
@@ -193,6 +194,12 @@ class Review(google.protobuf.message.Message):
     def switched_off(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SwitchedOff]:
         """Rules that the organization's policy or the repository's rules file switched
         off or made weaker, by id.
+        """
+
+    @property
+    def observed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Finding]:
+        """Findings of rules in the mode `observe`, in the order of `findings`. They count
+        neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
         """
 
     def __init__(
@@ -223,11 +230,12 @@ class Review(google.protobuf.message.Message):
         looked_at: Global___LookedAt | None = ...,
         exclusions: Global___Exclusions | None = ...,
         switched_off: collections.abc.Iterable[Global___SwitchedOff] | None = ...,
+        observed: collections.abc.Iterable[Global___Finding] | None = ...,
         created_by: builtins.str = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "observed", b"observed", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -1019,6 +1027,8 @@ class ListFindingsRequest(google.protobuf.message.Message):
         """Those that comments suppress: `suppressed`."""
         fixed: ListFindingsRequest._Kind.ValueType  # 3
         """Those that were fixed: `fixed`."""
+        observed: ListFindingsRequest._Kind.ValueType  # 4
+        """Those of rules in the mode `observe`: `observed`."""
 
     class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
         """Kind says which findings."""
@@ -1031,6 +1041,8 @@ class ListFindingsRequest(google.protobuf.message.Message):
     """Those that comments suppress: `suppressed`."""
     fixed: ListFindingsRequest.Kind.ValueType  # 3
     """Those that were fixed: `fixed`."""
+    observed: ListFindingsRequest.Kind.ValueType  # 4
+    """Those of rules in the mode `observe`: `observed`."""
 
     REVIEW_ID_FIELD_NUMBER: builtins.int
     KIND_FIELD_NUMBER: builtins.int

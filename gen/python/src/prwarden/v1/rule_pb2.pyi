@@ -112,6 +112,29 @@ class Rule(google.protobuf.message.Message):
     https://pkg.go.dev/regexp/syntax.
     """
 
+    class _Mode:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _ModeEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Rule._Mode.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        mode_unspecified: Rule._Mode.ValueType  # 0
+        """Not given: enforce."""
+        enforce: Rule._Mode.ValueType  # 1
+        """They count in summaries and verdicts."""
+        observe: Rule._Mode.ValueType  # 2
+        """They are in `observed` of a review only, and never make it fail."""
+
+    class Mode(_Mode, metaclass=_ModeEnumTypeWrapper):
+        """Mode says what findings of the rule do."""
+
+    mode_unspecified: Rule.Mode.ValueType  # 0
+    """Not given: enforce."""
+    enforce: Rule.Mode.ValueType  # 1
+    """They count in summaries and verdicts."""
+    observe: Rule.Mode.ValueType  # 2
+    """They are in `observed` of a review only, and never make it fail."""
+
     @typing.final
     class Paths(google.protobuf.message.Message):
         """Paths selects the files that the rule looks at, by doublestar globs
@@ -181,6 +204,7 @@ class Rule(google.protobuf.message.Message):
     MATCHING_COST_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
+    MODE_FIELD_NUMBER: builtins.int
     ETAG_FIELD_NUMBER: builtins.int
     CREATED_BY_FIELD_NUMBER: builtins.int
     UPDATED_AT_FIELD_NUMBER: builtins.int
@@ -216,6 +240,10 @@ class Rule(google.protobuf.message.Message):
     enabled: builtins.bool
     """Whether the rule is matched at all; true when not given. A comment that
     suppresses findings may name a rule that is not.
+    """
+    mode: Global___Rule.Mode.ValueType
+    """What findings of the rule do; `enforce` when not given. What a rule with
+    `redact` matches is masked in both modes.
     """
     etag: builtins.str
     """Stands for the content of the rule: equal etags mean equal rules. In a
@@ -285,17 +313,20 @@ class Rule(google.protobuf.message.Message):
         matching_cost: Global___MatchingCost | None = ...,
         languages: collections.abc.Iterable[builtins.str] | None = ...,
         enabled: builtins.bool | None = ...,
+        mode: Global___Rule.Mode.ValueType | None = ...,
         etag: builtins.str = ...,
         created_by: builtins.str | None = ...,
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "matching_cost", b"matching_cost", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_enabled", b"_enabled"]) -> typing.Literal["enabled"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_mode", b"_mode"]) -> typing.Literal["mode"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
     @typing.overload

@@ -36,8 +36,8 @@ class RuleStats(google.protobuf.message.Message):
     repo: builtins.str
     """Repository as `<owner>/<repository>`; absent in the sum of all."""
     found: builtins.int
-    """Findings that a review had and the review before did not, reported or
-    suppressed.
+    """Findings that a review had and the review before did not: reported, suppressed
+    or observed.
     """
     fixed: builtins.int
     """Findings that the review before reported, and that are gone."""

@@ -786,9 +786,10 @@ export interface components {
          *     - reported: Those of the review: `findings`.
          *     - suppressed: Those that comments suppress: `suppressed`.
          *     - fixed: Those that were fixed: `fixed`.
+         *     - observed: Those of rules in the mode `observe`: `observed`.
          * @enum {string}
          */
-        ListFindingsRequestKind: "reported" | "suppressed" | "fixed";
+        ListFindingsRequestKind: "reported" | "suppressed" | "fixed" | "observed";
         /** @description Response of ListFindings. */
         ListFindingsResponse: {
             /** @description Ordered by file, line and rule id. */
@@ -1090,12 +1091,14 @@ export interface components {
             exclusions?: components["schemas"]["Exclusions"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
             findings: components["schemas"]["Finding"][];
-            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
+            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` or `observed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
             fixed: components["schemas"]["Finding"][];
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
             head_sha?: string;
             /** @description How much was looked at; absent until complete. */
             looked_at?: components["schemas"]["LookedAt"];
+            /** @description Findings of rules in the mode `observe`, in the order of `findings`. They count neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000. */
+            observed: components["schemas"]["Finding"][];
             /**
              * Format: int32
              * @description Pull request number.
@@ -1174,6 +1177,8 @@ export interface components {
             readonly matching_cost?: components["schemas"]["MatchingCost"];
             /** @description What a finding says: 1 to 1,000 characters. */
             message: string;
+            /** @description What findings of the rule do; `enforce` when not given. What a rule with `redact` matches is masked in both modes. */
+            mode?: components["schemas"]["RuleMode"];
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
             multiline: boolean;
             /** @description The files that the rule looks at; all when not given. */
@@ -1217,41 +1222,14 @@ export interface components {
             /** @description The rule must not fire on any of these. */
             no_match?: string[];
         };
-        /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
+        /** @description RuleChange is what becomes of a rule, or became of it. */
         RuleChange: {
-            /** @description Texts that the rule must and must not match. */
-            cases?: components["schemas"]["RuleCasesInput"];
-            /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
-            enabled?: boolean;
-            /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
-            etag?: string;
-            /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
-            id?: string;
-            /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
-            languages?: string[];
-            /** @description What a finding says: 1 to 1,000 characters. */
-            message?: string;
-            /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
-            multiline?: boolean;
-            /** @description The files that the rule looks at; all when not given. */
-            paths?: components["schemas"]["RulePathsInput"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
-            pattern?: string;
-            /** @description Mask the matched text wherever it would be stored or shown. */
-            redact?: boolean;
-            /** @description Where to read more: at most 10 absolute http or https URLs of at most 500 characters. */
-            references?: string[];
-            /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
-            repo?: string;
-            /** @description Where the rule applies; `org` when not given. */
-            scope?: components["schemas"]["RulesetScope"];
-            /** @description Severity of the rule's findings. */
-            severity?: components["schemas"]["SeverityLevel"];
-            /** @description Kind of check. */
-            type?: components["schemas"]["RuleType"];
+            /** @description What is done. */
+            action: components["schemas"]["RuleChangeAction"];
+            /** @description Names of the fields that differ, such as `paths.include`. Only with `update`. */
+            fields: string[];
+            /** @description Full identifier of the rule, with its category. */
+            id: string;
         };
         /**
          * @description Action says what is done.
@@ -1276,6 +1254,8 @@ export interface components {
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
             message: string;
+            /** @description What findings of the rule do; `enforce` when not given. What a rule with `redact` matches is masked in both modes. */
+            mode?: components["schemas"]["RuleMode"];
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
             multiline?: boolean;
             /** @description The files that the rule looks at; all when not given. */
@@ -1297,6 +1277,52 @@ export interface components {
             severity: components["schemas"]["SeverityLevel"];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
+        };
+        /**
+         * @description Mode says what findings of the rule do.
+         *
+         *     - enforce: They count in summaries and verdicts.
+         *     - observe: They are in `observed` of a review only, and never make it fail.
+         * @enum {string}
+         */
+        RuleMode: "enforce" | "observe";
+        /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
+        RulePatch: {
+            /** @description Texts that the rule must and must not match. */
+            cases?: components["schemas"]["RuleCasesInput"];
+            /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
+            enabled?: boolean;
+            /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
+            etag?: string;
+            /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
+            id?: string;
+            /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
+            languages?: string[];
+            /** @description What a finding says: 1 to 1,000 characters. */
+            message?: string;
+            /** @description What findings of the rule do; `enforce` when not given. What a rule with `redact` matches is masked in both modes. */
+            mode?: components["schemas"]["RuleMode"];
+            /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
+            multiline?: boolean;
+            /** @description The files that the rule looks at; all when not given. */
+            paths?: components["schemas"]["RulePathsInput"];
+            /**
+             * Format: re2
+             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
+             */
+            pattern?: string;
+            /** @description Mask the matched text wherever it would be stored or shown. */
+            redact?: boolean;
+            /** @description Where to read more: at most 10 absolute http or https URLs of at most 500 characters. */
+            references?: string[];
+            /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
+            repo?: string;
+            /** @description Where the rule applies; `org` when not given. */
+            scope?: components["schemas"]["RulesetScope"];
+            /** @description Severity of the rule's findings. */
+            severity?: components["schemas"]["SeverityLevel"];
+            /** @description Kind of check. */
+            type?: components["schemas"]["RuleType"];
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
         RulePaths: {
@@ -1321,7 +1347,7 @@ export interface components {
             fixed: number;
             /**
              * Format: int32
-             * @description Findings that a review had and the review before did not, reported or suppressed.
+             * @description Findings that a review had and the review before did not: reported, suppressed or observed.
              */
             found: number;
             /** @description Repository as `<owner>/<repository>`; absent in the sum of all. */
@@ -2651,6 +2677,7 @@ export interface operations {
                      *         "files": 3,
                      *         "rules": 433
                      *       },
+                     *       "observed": [],
                      *       "pr_number": 42,
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
@@ -2937,6 +2964,7 @@ export interface operations {
                      *         "files": 3,
                      *         "rules": 433
                      *       },
+                     *       "observed": [],
                      *       "pr_number": 42,
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
@@ -3096,6 +3124,7 @@ export interface operations {
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
                  *       "message": "Use the logger.",
+                 *       "mode": "enforce",
                  *       "multiline": false,
                  *       "paths": {
                  *         "exclude": [
@@ -3149,6 +3178,7 @@ export interface operations {
                      *         "weak": false
                      *       },
                      *       "message": "Use the logger.",
+                     *       "mode": "enforce",
                      *       "multiline": false,
                      *       "paths": {
                      *         "exclude": [
@@ -3229,6 +3259,7 @@ export interface operations {
                      *         "weak": false
                      *       },
                      *       "message": "Use the logger.",
+                     *       "mode": "enforce",
                      *       "multiline": false,
                      *       "paths": {
                      *         "exclude": [
@@ -3329,6 +3360,7 @@ export interface operations {
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
                  *       "message": "Use the logger.",
+                 *       "mode": "enforce",
                  *       "multiline": false,
                  *       "paths": {
                  *         "exclude": [
@@ -3348,7 +3380,7 @@ export interface operations {
                  *       "type": "regex"
                  *     }
                  */
-                "application/json": components["schemas"]["RuleChange"];
+                "application/json": components["schemas"]["RulePatch"];
             };
         };
         responses: {
@@ -3382,6 +3414,7 @@ export interface operations {
                      *         "weak": false
                      *       },
                      *       "message": "Use the logger.",
+                     *       "mode": "enforce",
                      *       "multiline": false,
                      *       "paths": {
                      *         "exclude": [
@@ -3759,6 +3792,7 @@ export interface operations {
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
                      *           "message": "Use the logger.",
+                     *           "mode": "enforce",
                      *           "multiline": false,
                      *           "paths": {
                      *             "exclude": [

@@ -20,7 +20,7 @@ import (
 func main() {
 	protogen.Options{}.Run(func(plugin *protogen.Plugin) error {
 		plugin.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
-		g := &generator{}
+		g := &generator{messages: map[string]*protogen.Message{}}
 		if err := yaml.Unmarshal(base, g); err != nil {
 			return fmt.Errorf("base.yaml: %w", err)
 		}
@@ -53,6 +53,7 @@ type generator struct {
 	Failures map[string]object `yaml:"x-failures"` // answers by call and status
 	Success  map[string]object `yaml:"x-success"`  // by call, what the protos don't say of it
 	schemas  object
+	messages map[string]*protogen.Message // by the name of their schema
 }
 
 // addService adds the calls of a service. Those of ReviewService have the tag Reviews, for example, and those of

@@ -50,11 +50,15 @@ func (g *generator) message(m *protogen.Message, dir direction, omit ...string) 
 		name += "Input"
 	}
 	if dir == change {
-		name += "Change"
+		name += "Patch"
 	}
 	if g.schemas[name] != nil {
+		if g.messages[name] != m {
+			panic(fmt.Sprintf("two messages would have the schema %s", name))
+		}
 		return componentRef(name)
 	}
+	g.messages[name] = m
 
 	properties := object{}
 	schema := object{"type": "object", "properties": properties}

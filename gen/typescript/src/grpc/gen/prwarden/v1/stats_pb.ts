@@ -35,8 +35,8 @@ export type RuleStats = Message<"prwarden.v1.RuleStats"> & {
   repo?: string | undefined;
 
   /**
-   * Findings that a review had and the review before did not, reported or
-   * suppressed.
+   * Findings that a review had and the review before did not: reported, suppressed
+   * or observed.
    *
    * @generated from field: int32 found = 3;
    */

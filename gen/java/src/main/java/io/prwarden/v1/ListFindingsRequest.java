@@ -95,6 +95,14 @@ private static final long serialVersionUID = 0L;
      * <code>fixed = 3;</code>
      */
     fixed(3),
+    /**
+     * <pre>
+     * Those of rules in the mode `observe`: `observed`.
+     * </pre>
+     *
+     * <code>observed = 4;</code>
+     */
+    observed(4),
     UNRECOGNIZED(-1),
     ;
 
@@ -139,6 +147,14 @@ private static final long serialVersionUID = 0L;
      * <code>fixed = 3;</code>
      */
     public static final int fixed_VALUE = 3;
+    /**
+     * <pre>
+     * Those of rules in the mode `observe`: `observed`.
+     * </pre>
+     *
+     * <code>observed = 4;</code>
+     */
+    public static final int observed_VALUE = 4;
 
 
     public final int getNumber() {
@@ -169,6 +185,7 @@ private static final long serialVersionUID = 0L;
         case 1: return reported;
         case 2: return suppressed;
         case 3: return fixed;
+        case 4: return observed;
         default: return null;
       }
     }

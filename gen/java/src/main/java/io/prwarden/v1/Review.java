@@ -47,6 +47,7 @@ private static final long serialVersionUID = 0L;
     baseRef_ = "";
     baseFoundBy_ = 0;
     switchedOff_ = java.util.Collections.emptyList();
+    observed_ = java.util.Collections.emptyList();
     createdBy_ = "";
     priority_ = 0;
   }
@@ -1058,7 +1059,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -1074,7 +1075,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -1091,7 +1092,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -1107,7 +1108,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -1123,7 +1124,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -1485,6 +1486,72 @@ private static final long serialVersionUID = 0L;
     return switchedOff_.get(index);
   }
 
+  public static final int OBSERVED_FIELD_NUMBER = 26;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Finding> observed_;
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Finding> getObservedList() {
+    return observed_;
+  }
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
+      getObservedOrBuilderList() {
+    return observed_;
+  }
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  @java.lang.Override
+  public int getObservedCount() {
+    return observed_.size();
+  }
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Finding getObserved(int index) {
+    return observed_.get(index);
+  }
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.FindingOrBuilder getObservedOrBuilder(
+      int index) {
+    return observed_.get(index);
+  }
+
   public static final int CREATED_BY_FIELD_NUMBER = 27;
   @SuppressWarnings("serial")
   private volatile java.lang.Object createdBy_ = "";
@@ -1658,6 +1725,9 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < switchedOff_.size(); i++) {
       output.writeMessage(25, switchedOff_.get(i));
     }
+    for (int i = 0; i < observed_.size(); i++) {
+      output.writeMessage(26, observed_.get(i));
+    }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 27, createdBy_);
     }
@@ -1764,6 +1834,10 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < switchedOff_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(25, switchedOff_.get(i));
+    }
+    for (int i = 0; i < observed_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(26, observed_.get(i));
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(createdBy_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(27, createdBy_);
@@ -1880,6 +1954,8 @@ private static final long serialVersionUID = 0L;
     }
     if (!getSwitchedOffList()
         .equals(other.getSwitchedOffList())) return false;
+    if (!getObservedList()
+        .equals(other.getObservedList())) return false;
     if (!getCreatedBy()
         .equals(other.getCreatedBy())) return false;
     if (hasPriority() != other.hasPriority()) return false;
@@ -1987,6 +2063,10 @@ private static final long serialVersionUID = 0L;
     if (getSwitchedOffCount() > 0) {
       hash = (37 * hash) + SWITCHED_OFF_FIELD_NUMBER;
       hash = (53 * hash) + getSwitchedOffList().hashCode();
+    }
+    if (getObservedCount() > 0) {
+      hash = (37 * hash) + OBSERVED_FIELD_NUMBER;
+      hash = (53 * hash) + getObservedList().hashCode();
     }
     hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
     hash = (53 * hash) + getCreatedBy().hashCode();
@@ -2141,6 +2221,7 @@ private static final long serialVersionUID = 0L;
         internalGetLookedAtFieldBuilder();
         internalGetExclusionsFieldBuilder();
         internalGetSwitchedOffFieldBuilder();
+        internalGetObservedFieldBuilder();
       }
     }
     @java.lang.Override
@@ -2234,6 +2315,13 @@ private static final long serialVersionUID = 0L;
         switchedOffBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x01000000);
+      if (observedBuilder_ == null) {
+        observed_ = java.util.Collections.emptyList();
+      } else {
+        observed_ = null;
+        observedBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x02000000);
       createdBy_ = "";
       priority_ = 0;
       return this;
@@ -2313,6 +2401,15 @@ private static final long serialVersionUID = 0L;
         result.switchedOff_ = switchedOff_;
       } else {
         result.switchedOff_ = switchedOffBuilder_.build();
+      }
+      if (observedBuilder_ == null) {
+        if (((bitField0_ & 0x02000000) != 0)) {
+          observed_ = java.util.Collections.unmodifiableList(observed_);
+          bitField0_ = (bitField0_ & ~0x02000000);
+        }
+        result.observed_ = observed_;
+      } else {
+        result.observed_ = observedBuilder_.build();
       }
     }
 
@@ -2410,10 +2507,10 @@ private static final long serialVersionUID = 0L;
             : exclusionsBuilder_.build();
         to_bitField0_ |= 0x00004000;
       }
-      if (((from_bitField0_ & 0x02000000) != 0)) {
+      if (((from_bitField0_ & 0x04000000) != 0)) {
         result.createdBy_ = createdBy_;
       }
-      if (((from_bitField0_ & 0x04000000) != 0)) {
+      if (((from_bitField0_ & 0x08000000) != 0)) {
         result.priority_ = priority_;
         to_bitField0_ |= 0x00008000;
       }
@@ -2638,9 +2735,35 @@ private static final long serialVersionUID = 0L;
           }
         }
       }
+      if (observedBuilder_ == null) {
+        if (!other.observed_.isEmpty()) {
+          if (observed_.isEmpty()) {
+            observed_ = other.observed_;
+            bitField0_ = (bitField0_ & ~0x02000000);
+          } else {
+            ensureObservedIsMutable();
+            observed_.addAll(other.observed_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.observed_.isEmpty()) {
+          if (observedBuilder_.isEmpty()) {
+            observedBuilder_.dispose();
+            observedBuilder_ = null;
+            observed_ = other.observed_;
+            bitField0_ = (bitField0_ & ~0x02000000);
+            observedBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetObservedFieldBuilder() : null;
+          } else {
+            observedBuilder_.addAllMessages(other.observed_);
+          }
+        }
+      }
       if (!other.getCreatedBy().isEmpty()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x02000000;
+        bitField0_ |= 0x04000000;
         onChanged();
       }
       if (other.hasPriority()) {
@@ -2853,14 +2976,27 @@ private static final long serialVersionUID = 0L;
               }
               break;
             } // case 202
+            case 210: {
+              io.prwarden.v1.Finding m =
+                  input.readMessage(
+                      io.prwarden.v1.Finding.parser(),
+                      extensionRegistry);
+              if (observedBuilder_ == null) {
+                ensureObservedIsMutable();
+                observed_.add(m);
+              } else {
+                observedBuilder_.addMessage(m);
+              }
+              break;
+            } // case 210
             case 218: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x02000000;
+              bitField0_ |= 0x04000000;
               break;
             } // case 218
             case 224: {
               priority_ = input.readEnum();
-              bitField0_ |= 0x04000000;
+              bitField0_ |= 0x08000000;
               break;
             } // case 224
             default: {
@@ -5443,7 +5579,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5462,7 +5598,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5481,7 +5617,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5500,7 +5636,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5526,7 +5662,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5549,7 +5685,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5574,7 +5710,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5600,7 +5736,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5623,7 +5759,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5646,7 +5782,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5670,7 +5806,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5692,7 +5828,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5714,7 +5850,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5730,7 +5866,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5749,7 +5885,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5769,7 +5905,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5785,7 +5921,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -5802,7 +5938,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
      * looked for: of a file in `skipped` or a rule that was stopped, and none when
      * `truncated`. But those of a rule that applies to their file no more, because
      * it was changed, switched off or removed, or the file excluded: the code may
@@ -6946,6 +7082,336 @@ private static final long serialVersionUID = 0L;
       return switchedOffBuilder_;
     }
 
+    private java.util.List<io.prwarden.v1.Finding> observed_ =
+      java.util.Collections.emptyList();
+    private void ensureObservedIsMutable() {
+      if (!((bitField0_ & 0x02000000) != 0)) {
+        observed_ = new java.util.ArrayList<io.prwarden.v1.Finding>(observed_);
+        bitField0_ |= 0x02000000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> observedBuilder_;
+
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Finding> getObservedList() {
+      if (observedBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(observed_);
+      } else {
+        return observedBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public int getObservedCount() {
+      if (observedBuilder_ == null) {
+        return observed_.size();
+      } else {
+        return observedBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public io.prwarden.v1.Finding getObserved(int index) {
+      if (observedBuilder_ == null) {
+        return observed_.get(index);
+      } else {
+        return observedBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder setObserved(
+        int index, io.prwarden.v1.Finding value) {
+      if (observedBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureObservedIsMutable();
+        observed_.set(index, value);
+        onChanged();
+      } else {
+        observedBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder setObserved(
+        int index, io.prwarden.v1.Finding.Builder builderForValue) {
+      if (observedBuilder_ == null) {
+        ensureObservedIsMutable();
+        observed_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        observedBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder addObserved(io.prwarden.v1.Finding value) {
+      if (observedBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureObservedIsMutable();
+        observed_.add(value);
+        onChanged();
+      } else {
+        observedBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder addObserved(
+        int index, io.prwarden.v1.Finding value) {
+      if (observedBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureObservedIsMutable();
+        observed_.add(index, value);
+        onChanged();
+      } else {
+        observedBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder addObserved(
+        io.prwarden.v1.Finding.Builder builderForValue) {
+      if (observedBuilder_ == null) {
+        ensureObservedIsMutable();
+        observed_.add(builderForValue.build());
+        onChanged();
+      } else {
+        observedBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder addObserved(
+        int index, io.prwarden.v1.Finding.Builder builderForValue) {
+      if (observedBuilder_ == null) {
+        ensureObservedIsMutable();
+        observed_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        observedBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder addAllObserved(
+        java.lang.Iterable<? extends io.prwarden.v1.Finding> values) {
+      if (observedBuilder_ == null) {
+        ensureObservedIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, observed_);
+        onChanged();
+      } else {
+        observedBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder clearObserved() {
+      if (observedBuilder_ == null) {
+        observed_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x02000000);
+        onChanged();
+      } else {
+        observedBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public Builder removeObserved(int index) {
+      if (observedBuilder_ == null) {
+        ensureObservedIsMutable();
+        observed_.remove(index);
+        onChanged();
+      } else {
+        observedBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public io.prwarden.v1.Finding.Builder getObservedBuilder(
+        int index) {
+      return internalGetObservedFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public io.prwarden.v1.FindingOrBuilder getObservedOrBuilder(
+        int index) {
+      if (observedBuilder_ == null) {
+        return observed_.get(index);  } else {
+        return observedBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
+         getObservedOrBuilderList() {
+      if (observedBuilder_ != null) {
+        return observedBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(observed_);
+      }
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public io.prwarden.v1.Finding.Builder addObservedBuilder() {
+      return internalGetObservedFieldBuilder().addBuilder(
+          io.prwarden.v1.Finding.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public io.prwarden.v1.Finding.Builder addObservedBuilder(
+        int index) {
+      return internalGetObservedFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Finding.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Findings of rules in the mode `observe`, in the order of `findings`. They count
+     * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Finding.Builder> 
+         getObservedBuilderList() {
+      return internalGetObservedFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> 
+        internalGetObservedFieldBuilder() {
+      if (observedBuilder_ == null) {
+        observedBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder>(
+                observed_,
+                ((bitField0_ & 0x02000000) != 0),
+                getParentForChildren(),
+                isClean());
+        observed_ = null;
+      }
+      return observedBuilder_;
+    }
+
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
@@ -7001,7 +7467,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -7015,7 +7481,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x02000000);
+      bitField0_ = (bitField0_ & ~0x04000000);
       onChanged();
       return this;
     }
@@ -7033,7 +7499,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -7048,7 +7514,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the priority field is set.
      */
     @java.lang.Override public boolean hasPriority() {
-      return ((bitField0_ & 0x04000000) != 0);
+      return ((bitField0_ & 0x08000000) != 0);
     }
     /**
      * <pre>
@@ -7072,7 +7538,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriorityValue(int value) {
       priority_ = value;
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x08000000;
       onChanged();
       return this;
     }
@@ -7100,7 +7566,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setPriority(io.prwarden.v1.Priority.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x08000000;
       priority_ = value.getNumber();
       onChanged();
       return this;
@@ -7114,7 +7580,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearPriority() {
-      bitField0_ = (bitField0_ & ~0x04000000);
+      bitField0_ = (bitField0_ & ~0x08000000);
       priority_ = 0;
       onChanged();
       return this;

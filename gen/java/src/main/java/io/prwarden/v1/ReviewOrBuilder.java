@@ -499,7 +499,7 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -513,7 +513,7 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -526,7 +526,7 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -539,7 +539,7 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -553,7 +553,7 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * nor in `suppressed` or `observed` any more, as they were there. Not those that nobody
    * looked for: of a file in `skipped` or a rule that was stopped, and none when
    * `truncated`. But those of a rule that applies to their file no more, because
    * it was changed, switched off or removed, or the file excluded: the code may
@@ -791,6 +791,55 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.SwitchedOff switched_off = 25 [json_name = "switchedOff"];</code>
    */
   io.prwarden.v1.SwitchedOffOrBuilder getSwitchedOffOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  java.util.List<io.prwarden.v1.Finding> 
+      getObservedList();
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  io.prwarden.v1.Finding getObserved(int index);
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  int getObservedCount();
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
+      getObservedOrBuilderList();
+  /**
+   * <pre>
+   * Findings of rules in the mode `observe`, in the order of `findings`. They count
+   * neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Finding observed = 26 [json_name = "observed"];</code>
+   */
+  io.prwarden.v1.FindingOrBuilder getObservedOrBuilder(
       int index);
 
   /**

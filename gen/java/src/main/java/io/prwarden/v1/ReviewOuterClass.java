@@ -163,7 +163,7 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\"\264\013\n\006Rev" +
+      "roto\032\032prwarden/v1/severity.proto\"\346\013\n\006Rev" +
       "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
       "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
       "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
@@ -192,171 +192,173 @@ public final class ReviewOuterClass {
       "arden.v1.LookedAtR\010lookedAt\0227\n\nexclusion" +
       "s\030\030 \001(\0132\027.prwarden.v1.ExclusionsR\nexclus" +
       "ions\022;\n\014switched_off\030\031 \003(\0132\030.prwarden.v1" +
-      ".SwitchedOffR\013switchedOff\022\035\n\ncreated_by\030" +
-      "\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prw" +
-      "arden.v1.Priority.LevelH\007R\010priority\210\001\001\"^" +
-      "\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n" +
-      "\013in_progress\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004" +
-      "\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_head_shaB\013" +
-      "\n\t_base_shaB\017\n\r_rules_digestB\025\n\023_previou" +
-      "s_review_idB\013\n\t_base_refB\020\n\016_base_found_" +
-      "byB\013\n\t_priority\"9\n\010Priority\"-\n\005Level\022\017\n\013" +
-      "unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007V" +
-      "erdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Ve" +
-      "rdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold" +
-      "\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\001R\tt" +
-      "hreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notL" +
-      "ookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004p" +
-      "ass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outc" +
-      "omeB\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017\n\013" +
-      "unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequeste" +
-      "d\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_branch\020" +
-      "\004\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005R\005files\022\016\n" +
-      "\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022\027\n\007rule_id" +
-      "\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.prwarden.v1" +
-      ".SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003how\030\003 \001(\0162" +
-      "\034.prwarden.v1.SwitchedOff.WayH\001R\003how\210\001\001\"" +
-      ">\n\004Side\022\024\n\020side_unspecified\020\000\022\020\n\014organiz" +
-      "ation\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022\023\n\017way_un" +
-      "specified\020\000\022\013\n\007disable\020\001\022\014\n\010override\020\002\022\013" +
-      "\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010LookedAt\022\024" +
-      "\n\005files\030\001 \001(\005R\005files\022\037\n\013added_lines\030\002 \001(" +
-      "\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005rules\";\n\013R" +
-      "eviewError\022\022\n\004code\030\001 \001(\tR\004code\022\030\n\007messag" +
-      "e\030\002 \001(\tR\007message\"\245\005\n\007Finding\022\027\n\007rule_id\030" +
-      "\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\0162\033.prward" +
-      "en.v1.Severity.LevelH\000R\010severity\210\001\001\022\022\n\004f" +
-      "ile\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007m" +
-      "essage\030\005 \001(\tR\007message\022\031\n\010end_line\030\006 \001(\005R" +
-      "\007endLine\022\026\n\006column\030\007 \001(\005R\006column\022\030\n\007snip" +
-      "pet\030\010 \001(\tR\007snippet\022 \n\013fingerprint\030\t \001(\tR" +
-      "\013fingerprint\022!\n\010file_raw\030\n \001(\014H\001R\nfile_b" +
-      "ytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwarden.v1.Fin" +
-      "ding.StateH\002R\005state\210\001\001\022\035\n\nend_column\030\014 \001" +
-      "(\005R\tendColumn\022!\n\014utf16_column\030\r \001(\005R\013utf" +
-      "16Column\022(\n\020utf16_end_column\030\016 \001(\005R\016utf1" +
-      "6EndColumn\022 \n\tline_hash\030\017 \001(\tH\003R\010lineHas" +
-      "h\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prwarden.v1." +
-      "SuppressionR\013suppression\":\n\005State\022\017\n\013uns" +
-      "pecified\020\000\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fix" +
-      "ed\020\003B\013\n\t_severityB\r\n\013_file_bytesB\010\n\006_sta" +
-      "teB\014\n\n_line_hash\"^\n\013Suppression\022\026\n\006reaso" +
-      "n\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005until\210" +
-      "\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Ski" +
-      "p\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004l" +
-      "ine\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006" +
-      "reason\030\004 \001(\0162\030.prwarden.v1.Skip.ReasonH\002" +
-      "R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_by" +
-      "tes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\ttolerated\022<\n\010" +
-      "severity\030\007 \001(\0162\033.prwarden.v1.Severity.Le" +
-      "velH\004R\010severity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspeci" +
-      "fied\020\000\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\020" +
-      "\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undec" +
-      "odable\020\006\022\026\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007" +
-      "\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_" +
-      "bytesB\013\n\t_severity\"\255\003\n\023CreateReviewReque" +
-      "st\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(" +
-      "\005R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210" +
-      "\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010ba" +
-      "se_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006" +
-      " \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.pr" +
-      "warden.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n" +
-      "\014require_base\030\010 \001(\010R\013requireBase\022<\n\010prio" +
-      "rity\030\t \001(\0162\033.prwarden.v1.Priority.LevelH" +
-      "\005R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB" +
-      "\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n" +
-      "\t_priority\"\342\001\n\024CreateReviewResponse\022\033\n\tr" +
-      "eview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\016" +
-      "2\032.prwarden.v1.Review.StatusH\000R\006status\210\001" +
-      "\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021" +
-      "scanner_available\030\004 \001(\010H\001R\020scannerAvaila" +
-      "ble\210\001\001B\t\n\007_statusB\024\n\022_scanner_available\"" +
-      "/\n\020GetReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\"@\n\021GetReviewResponse\022+\n\006review\030" +
-      "\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"\203\004\n\023L" +
-      "istFindingsRequest\022\033\n\treview_id\030\001 \001(\tR\010r" +
-      "eviewId\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.List" +
-      "FindingsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_s" +
-      "everity\030\003 \001(\0162\033.prwarden.v1.Severity.Lev" +
-      "elH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R" +
-      "\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005s" +
-      "tate\030\006 \001(\0162\032.prwarden.v1.Finding.StateH\004" +
-      "R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSiz" +
-      "e\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001" +
-      "\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022" +
-      "\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_" +
-      "min_severityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_st" +
-      "ateB\014\n\n_page_sizeB\r\n\013_page_token\"p\n\024List" +
-      "FindingsResponse\0220\n\010findings\030\001 \003(\0132\024.prw" +
-      "arden.v1.FindingR\010findings\022&\n\017next_page_" +
-      "token\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifR" +
-      "equest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\ns" +
-      "uppressed\030\002 \001(\0162\'.prwarden.v1.GetSarifRe" +
-      "quest.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSup" +
-      "pressed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n" +
-      "\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListReviewsRe" +
-      "quest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_num" +
-      "ber\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\016" +
-      "2\032.prwarden.v1.Review.StatusH\002R\006status\210\001" +
-      "\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\np" +
-      "age_token\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repo" +
-      "B\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB" +
-      "\r\n\013_page_token\"r\n\023ListReviewsResponse\0223\n" +
-      "\007reviews\030\001 \003(\0132\031.prwarden.v1.ListedRevie" +
-      "wR\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnex" +
-      "tPageToken\"\351\005\n\014ListedReview\022\033\n\treview_id" +
-      "\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwar" +
-      "den.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_" +
-      "number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004re" +
-      "po\022=\n\014completed_at\030\005 \001(\0132\032.google.protob" +
-      "uf.TimestampR\013completedAt\0226\n\007summary\030\006 \001" +
-      "(\0132\034.prwarden.v1.SeveritySummaryR\007summar" +
-      "y\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030" +
-      "\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R" +
-      "\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google" +
-      ".protobuf.TimestampR\tcreatedAt\0229\n\nstarte" +
-      "d_at\030\013 \001(\0132\032.google.protobuf.TimestampR\t" +
-      "startedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.R" +
-      "eviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttr" +
-      "uncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022." +
-      "\n\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007v" +
-      "erdict\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1.P" +
-      "riority.LevelH\003R\010priority\210\001\001B\t\n\007_statusB" +
-      "\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_priority\"2" +
-      "\n\023CancelReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
-      "R\010reviewId\"C\n\024CancelReviewResponse\022+\n\006re" +
-      "view\030\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"" +
-      "1\n\022WatchReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
-      "R\010reviewId\"\232\003\n\023WatchReviewResponse\022\033\n\tre" +
-      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
-      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
-      "\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013files" +
-      "_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary" +
-      "\030\005 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
-      "mmary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.Revie" +
-      "wErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepA" +
-      "live\0220\n\021scanner_available\030\010 \001(\010H\002R\020scann" +
-      "erAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_tota" +
-      "lB\024\n\022_scanner_available2\230\005\n\rReviewServic" +
-      "e\022\177\n\014CreateReview\022 .prwarden.v1.CreateRe" +
-      "viewRequest\032!.prwarden.v1.CreateReviewRe" +
-      "sponse\"*\262\373\030&\n\004NONE\022\036the review says who " +
-      "created it\022J\n\tGetReview\022\035.prwarden.v1.Ge" +
-      "tReviewRequest\032\036.prwarden.v1.GetReviewRe" +
-      "sponse\022P\n\013ListReviews\022\037.prwarden.v1.List" +
-      "ReviewsRequest\032 .prwarden.v1.ListReviews" +
-      "Response\022S\n\014ListFindings\022 .prwarden.v1.L" +
-      "istFindingsRequest\032!.prwarden.v1.ListFin" +
-      "dingsResponse\022>\n\010GetSarif\022\034.prwarden.v1." +
-      "GetSarifRequest\032\024.google.api.HttpBody\022\177\n" +
-      "\014CancelReview\022 .prwarden.v1.CancelReview" +
-      "Request\032!.prwarden.v1.CancelReviewRespon" +
-      "se\"*\262\373\030&\n\004NONE\022\036reviews are work, not se" +
-      "ttings\022R\n\013WatchReview\022\037.prwarden.v1.Watc" +
-      "hReviewRequest\032 .prwarden.v1.WatchReview" +
-      "Response0\001BN\n\016io.prwarden.v1P\001Z:github.c" +
-      "om/prwarden/prwarden/gen/go/prwarden/v1;" +
-      "prwardenv1b\006proto3"
+      ".SwitchedOffR\013switchedOff\0220\n\010observed\030\032 " +
+      "\003(\0132\024.prwarden.v1.FindingR\010observed\022\035\n\nc" +
+      "reated_by\030\033 \001(\tR\tcreatedBy\022<\n\010priority\030\034" +
+      " \001(\0162\033.prwarden.v1.Priority.LevelH\007R\010pri" +
+      "ority\210\001\001\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006q" +
+      "ueued\020\001\022\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022\n" +
+      "\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_" +
+      "head_shaB\013\n\t_base_shaB\017\n\r_rules_digestB\025" +
+      "\n\023_previous_review_idB\013\n\t_base_refB\020\n\016_b" +
+      "ase_found_byB\013\n\t_priority\"9\n\010Priority\"-\n" +
+      "\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003l" +
+      "ow\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwa" +
+      "rden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n" +
+      "\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity." +
+      "LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003" +
+      " \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspecif" +
+      "ied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020" +
+      "\003B\n\n\010_outcomeB\014\n\n_threshold\"f\n\004Base\"^\n\007F" +
+      "oundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r" +
+      "\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defau" +
+      "lt_branch\020\004\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005" +
+      "R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022" +
+      "\027\n\007rule_id\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.p" +
+      "rwarden.v1.SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003" +
+      "how\030\003 \001(\0162\034.prwarden.v1.SwitchedOff.WayH" +
+      "\001R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspecified\020\000\022" +
+      "\020\n\014organization\020\001\022\016\n\nrepository\020\002\"B\n\003Way" +
+      "\022\023\n\017way_unspecified\020\000\022\013\n\007disable\020\001\022\014\n\010ov" +
+      "erride\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010" +
+      "LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_" +
+      "lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005" +
+      "rules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code" +
+      "\022\030\n\007message\030\002 \001(\tR\007message\"\245\005\n\007Finding\022\027" +
+      "\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(" +
+      "\0162\033.prwarden.v1.Severity.LevelH\000R\010severi" +
+      "ty\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R" +
+      "\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end_l" +
+      "ine\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006colu" +
+      "mn\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013fingerpr" +
+      "int\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014" +
+      "H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwar" +
+      "den.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nend_" +
+      "column\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030" +
+      "\r \001(\005R\013utf16Column\022(\n\020utf16_end_column\030\016" +
+      " \001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH" +
+      "\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.pr" +
+      "warden.v1.SuppressionR\013suppression\":\n\005St" +
+      "ate\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010existin" +
+      "g\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_byt" +
+      "esB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppressio" +
+      "n\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\t" +
+      "H\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_unt" +
+      "il\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030" +
+      "\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006rul" +
+      "eId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.Ski" +
+      "p.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H" +
+      "\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\ttol" +
+      "erated\022<\n\010severity\030\007 \001(\0162\033.prwarden.v1.S" +
+      "everity.LevelH\004R\010severity\210\001\001\"\211\001\n\006Reason\022" +
+      "\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file_too" +
+      "_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020" +
+      "\005\022\017\n\013undecodable\020\006\022\026\n\022rules_file_invalid" +
+      "\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_reason" +
+      "B\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023CreateR" +
+      "eviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_n" +
+      "umber\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000" +
+      "R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSh" +
+      "a\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010" +
+      "base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030" +
+      "\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004R\006fa" +
+      "ilOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requireBa" +
+      "se\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.Prior" +
+      "ity.LevelH\005R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t" +
+      "_head_shaB\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_" +
+      "fail_onB\013\n\t_priority\"\342\001\n\024CreateReviewRes" +
+      "ponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006st" +
+      "atus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000" +
+      "R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013estim" +
+      "atedMs\0220\n\021scanner_available\030\004 \001(\010H\001R\020sca" +
+      "nnerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scanner_" +
+      "available\"/\n\020GetReviewRequest\022\033\n\treview_" +
+      "id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewResponse\022" +
+      "+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006re" +
+      "view\"\221\004\n\023ListFindingsRequest\022\033\n\treview_i" +
+      "d\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prward" +
+      "en.v1.ListFindingsRequest.KindH\000R\004kind\210\001" +
+      "\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1.Se" +
+      "verity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rule_i" +
+      "d\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004fi" +
+      "le\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Findi" +
+      "ng.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H" +
+      "\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpa" +
+      "geToken\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010r" +
+      "eported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010" +
+      "observed\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n\010" +
+      "_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_siz" +
+      "eB\r\n\013_page_token\"p\n\024ListFindingsResponse" +
+      "\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1.Finding" +
+      "R\010findings\022&\n\017next_page_token\030\002 \001(\tR\rnex" +
+      "tPageToken\"\301\001\n\017GetSarifRequest\022\033\n\treview" +
+      "_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030\002 \001(\0162" +
+      "\'.prwarden.v1.GetSarifRequest.Suppressed" +
+      "H\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n\013unspe" +
+      "cified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_supp" +
+      "ressed\"\215\002\n\022ListReviewsRequest\022\027\n\004repo\030\001 " +
+      "\001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prN" +
+      "umber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarden.v1.R" +
+      "eview.StatusH\002R\006status\210\001\001\022 \n\tpage_size\030\004" +
+      " \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH" +
+      "\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_numberB\t" +
+      "\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_token\"r" +
+      "\n\023ListReviewsResponse\0223\n\007reviews\030\001 \003(\0132\031" +
+      ".prwarden.v1.ListedReviewR\007reviews\022&\n\017ne" +
+      "xt_page_token\030\002 \001(\tR\rnextPageToken\"\351\005\n\014L" +
+      "istedReview\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
+      "\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.St" +
+      "atusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010pr" +
+      "Number\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_" +
+      "at\030\005 \001(\0132\032.google.protobuf.TimestampR\013co" +
+      "mpletedAt\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1" +
+      ".SeveritySummaryR\007summary\022\030\n\007ruleset\030\007 \001" +
+      "(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha" +
+      "\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\nc" +
+      "reated_at\030\n \001(\0132\032.google.protobuf.Timest" +
+      "ampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.goo" +
+      "gle.protobuf.TimestampR\tstartedAt\022.\n\005err" +
+      "or\030\014 \001(\0132\030.prwarden.v1.ReviewErrorR\005erro" +
+      "r\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022\035\n\ncreat" +
+      "ed_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132" +
+      "\024.prwarden.v1.VerdictR\007verdict\022<\n\010priori" +
+      "ty\030\020 \001(\0162\033.prwarden.v1.Priority.LevelH\003R" +
+      "\010priority\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t" +
+      "_base_shaB\013\n\t_priority\"2\n\023CancelReviewRe" +
+      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024Ca" +
+      "ncelReviewResponse\022+\n\006review\030\001 \001(\0132\023.prw" +
+      "arden.v1.ReviewR\006review\"1\n\022WatchReviewRe" +
+      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023W" +
+      "atchReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010r" +
+      "eviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Re" +
+      "view.StatusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003" +
+      " \001(\005R\tfilesDone\022$\n\013files_total\030\004 \001(\005H\001R\n" +
+      "filesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarde" +
+      "n.v1.SeveritySummaryR\007summary\022.\n\005error\030\006" +
+      " \001(\0132\030.prwarden.v1.ReviewErrorR\005error\022\035\n" +
+      "\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_" +
+      "available\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t" +
+      "\n\007_statusB\016\n\014_files_totalB\024\n\022_scanner_av" +
+      "ailable2\230\005\n\rReviewService\022\177\n\014CreateRevie" +
+      "w\022 .prwarden.v1.CreateReviewRequest\032!.pr" +
+      "warden.v1.CreateReviewResponse\"*\262\373\030&\n\004NO" +
+      "NE\022\036the review says who created it\022J\n\tGe" +
+      "tReview\022\035.prwarden.v1.GetReviewRequest\032\036" +
+      ".prwarden.v1.GetReviewResponse\022P\n\013ListRe" +
+      "views\022\037.prwarden.v1.ListReviewsRequest\032 " +
+      ".prwarden.v1.ListReviewsResponse\022S\n\014List" +
+      "Findings\022 .prwarden.v1.ListFindingsReque" +
+      "st\032!.prwarden.v1.ListFindingsResponse\022>\n" +
+      "\010GetSarif\022\034.prwarden.v1.GetSarifRequest\032" +
+      "\024.google.api.HttpBody\022\177\n\014CancelReview\022 ." +
+      "prwarden.v1.CancelReviewRequest\032!.prward" +
+      "en.v1.CancelReviewResponse\"*\262\373\030&\n\004NONE\022\036" +
+      "reviews are work, not settings\022R\n\013WatchR" +
+      "eview\022\037.prwarden.v1.WatchReviewRequest\032 " +
+      ".prwarden.v1.WatchReviewResponse0\001BN\n\016io" +
+      ".prwarden.v1P\001Z:github.com/prwarden/prwa" +
+      "rden/gen/go/prwarden/v1;prwardenv1b\006prot" +
+      "o3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -371,7 +373,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "CreatedBy", "Priority", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "Observed", "CreatedBy", "Priority", });
     internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_Priority_fieldAccessorTable = new

@@ -44,6 +44,7 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    mode_ = 0;
     etag_ = "";
     createdBy_ = "";
     updatedBy_ = "";
@@ -199,6 +200,160 @@ private static final long serialVersionUID = 0L;
     }
 
     // @@protoc_insertion_point(enum_scope:prwarden.v1.Rule.Type)
+  }
+
+  /**
+   * <pre>
+   * Mode says what findings of the rule do.
+   * </pre>
+   *
+   * Protobuf enum {@code prwarden.v1.Rule.Mode}
+   */
+  public enum Mode
+      implements com.google.protobuf.ProtocolMessageEnum {
+    /**
+     * <pre>
+     * Not given: enforce.
+     * </pre>
+     *
+     * <code>mode_unspecified = 0;</code>
+     */
+    mode_unspecified(0),
+    /**
+     * <pre>
+     * They count in summaries and verdicts.
+     * </pre>
+     *
+     * <code>enforce = 1;</code>
+     */
+    enforce(1),
+    /**
+     * <pre>
+     * They are in `observed` of a review only, and never make it fail.
+     * </pre>
+     *
+     * <code>observe = 2;</code>
+     */
+    observe(2),
+    UNRECOGNIZED(-1),
+    ;
+
+    static {
+      com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+        com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+        /* major= */ 4,
+        /* minor= */ 31,
+        /* patch= */ 1,
+        /* suffix= */ "",
+        Mode.class.getName());
+    }
+    /**
+     * <pre>
+     * Not given: enforce.
+     * </pre>
+     *
+     * <code>mode_unspecified = 0;</code>
+     */
+    public static final int mode_unspecified_VALUE = 0;
+    /**
+     * <pre>
+     * They count in summaries and verdicts.
+     * </pre>
+     *
+     * <code>enforce = 1;</code>
+     */
+    public static final int enforce_VALUE = 1;
+    /**
+     * <pre>
+     * They are in `observed` of a review only, and never make it fail.
+     * </pre>
+     *
+     * <code>observe = 2;</code>
+     */
+    public static final int observe_VALUE = 2;
+
+
+    public final int getNumber() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalArgumentException(
+            "Can't get the number of an unknown enum value.");
+      }
+      return value;
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     * @deprecated Use {@link #forNumber(int)} instead.
+     */
+    @java.lang.Deprecated
+    public static Mode valueOf(int value) {
+      return forNumber(value);
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     */
+    public static Mode forNumber(int value) {
+      switch (value) {
+        case 0: return mode_unspecified;
+        case 1: return enforce;
+        case 2: return observe;
+        default: return null;
+      }
+    }
+
+    public static com.google.protobuf.Internal.EnumLiteMap<Mode>
+        internalGetValueMap() {
+      return internalValueMap;
+    }
+    private static final com.google.protobuf.Internal.EnumLiteMap<
+        Mode> internalValueMap =
+          new com.google.protobuf.Internal.EnumLiteMap<Mode>() {
+            public Mode findValueByNumber(int number) {
+              return Mode.forNumber(number);
+            }
+          };
+
+    public final com.google.protobuf.Descriptors.EnumValueDescriptor
+        getValueDescriptor() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalStateException(
+            "Can't get the descriptor of an unrecognized enum value.");
+      }
+      return getDescriptor().getValues().get(ordinal());
+    }
+    public final com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptorForType() {
+      return getDescriptor();
+    }
+    public static com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptor() {
+      return io.prwarden.v1.Rule.getDescriptor().getEnumTypes().get(1);
+    }
+
+    private static final Mode[] VALUES = values();
+
+    public static Mode valueOf(
+        com.google.protobuf.Descriptors.EnumValueDescriptor desc) {
+      if (desc.getType() != getDescriptor()) {
+        throw new java.lang.IllegalArgumentException(
+          "EnumValueDescriptor is not for this type.");
+      }
+      if (desc.getIndex() == -1) {
+        return UNRECOGNIZED;
+      }
+      return VALUES[desc.getIndex()];
+    }
+
+    private final int value;
+
+    private Mode(int value) {
+      this.value = value;
+    }
+
+    // @@protoc_insertion_point(enum_scope:prwarden.v1.Rule.Mode)
   }
 
   public interface PathsOrBuilder extends
@@ -2741,6 +2896,46 @@ private static final long serialVersionUID = 0L;
     return enabled_;
   }
 
+  public static final int MODE_FIELD_NUMBER = 17;
+  private int mode_ = 0;
+  /**
+   * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return Whether the mode field is set.
+   */
+  @java.lang.Override public boolean hasMode() {
+    return ((bitField0_ & 0x00000200) != 0);
+  }
+  /**
+   * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return The enum numeric value on the wire for mode.
+   */
+  @java.lang.Override public int getModeValue() {
+    return mode_;
+  }
+  /**
+   * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return The mode.
+   */
+  @java.lang.Override public io.prwarden.v1.Rule.Mode getMode() {
+    io.prwarden.v1.Rule.Mode result = io.prwarden.v1.Rule.Mode.forNumber(mode_);
+    return result == null ? io.prwarden.v1.Rule.Mode.UNRECOGNIZED : result;
+  }
+
   public static final int ETAG_FIELD_NUMBER = 18;
   @SuppressWarnings("serial")
   private volatile java.lang.Object etag_ = "";
@@ -2804,7 +2999,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasCreatedBy() {
-    return ((bitField0_ & 0x00000200) != 0);
+    return ((bitField0_ & 0x00000400) != 0);
   }
   /**
    * <pre>
@@ -2864,7 +3059,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedAt() {
-    return ((bitField0_ & 0x00000400) != 0);
+    return ((bitField0_ & 0x00000800) != 0);
   }
   /**
    * <pre>
@@ -2903,7 +3098,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedBy() {
-    return ((bitField0_ & 0x00000800) != 0);
+    return ((bitField0_ & 0x00001000) != 0);
   }
   /**
    * <pre>
@@ -3011,16 +3206,19 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       output.writeBool(16, enabled_);
     }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      output.writeEnum(17, mode_);
+    }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 18, etag_);
     }
-    if (((bitField0_ & 0x00000200) != 0)) {
+    if (((bitField0_ & 0x00000400) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 19, createdBy_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00000800) != 0)) {
       output.writeMessage(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
     }
     getUnknownFields().writeTo(output);
@@ -3100,17 +3298,21 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(16, enabled_);
     }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(17, mode_);
+    }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(18, etag_);
     }
-    if (((bitField0_ & 0x00000200) != 0)) {
+    if (((bitField0_ & 0x00000400) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(19, createdBy_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00000800) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
     }
     size += getUnknownFields().getSerializedSize();
@@ -3183,6 +3385,10 @@ private static final long serialVersionUID = 0L;
     if (hasEnabled()) {
       if (getEnabled()
           != other.getEnabled()) return false;
+    }
+    if (hasMode() != other.hasMode()) return false;
+    if (hasMode()) {
+      if (mode_ != other.mode_) return false;
     }
     if (!getEtag()
         .equals(other.getEtag())) return false;
@@ -3268,6 +3474,10 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + ENABLED_FIELD_NUMBER;
       hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
           getEnabled());
+    }
+    if (hasMode()) {
+      hash = (37 * hash) + MODE_FIELD_NUMBER;
+      hash = (53 * hash) + mode_;
     }
     hash = (37 * hash) + ETAG_FIELD_NUMBER;
     hash = (53 * hash) + getEtag().hashCode();
@@ -3463,6 +3673,7 @@ private static final long serialVersionUID = 0L;
       languages_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
       enabled_ = false;
+      mode_ = 0;
       etag_ = "";
       createdBy_ = "";
       updatedAt_ = null;
@@ -3573,21 +3784,25 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00000100;
       }
       if (((from_bitField0_ & 0x00010000) != 0)) {
-        result.etag_ = etag_;
-      }
-      if (((from_bitField0_ & 0x00020000) != 0)) {
-        result.createdBy_ = createdBy_;
+        result.mode_ = mode_;
         to_bitField0_ |= 0x00000200;
       }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.etag_ = etag_;
+      }
       if (((from_bitField0_ & 0x00040000) != 0)) {
-        result.updatedAt_ = updatedAtBuilder_ == null
-            ? updatedAt_
-            : updatedAtBuilder_.build();
+        result.createdBy_ = createdBy_;
         to_bitField0_ |= 0x00000400;
       }
       if (((from_bitField0_ & 0x00080000) != 0)) {
-        result.updatedBy_ = updatedBy_;
+        result.updatedAt_ = updatedAtBuilder_ == null
+            ? updatedAt_
+            : updatedAtBuilder_.build();
         to_bitField0_ |= 0x00000800;
+      }
+      if (((from_bitField0_ & 0x00100000) != 0)) {
+        result.updatedBy_ = updatedBy_;
+        to_bitField0_ |= 0x00001000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -3674,14 +3889,17 @@ private static final long serialVersionUID = 0L;
       if (other.hasEnabled()) {
         setEnabled(other.getEnabled());
       }
+      if (other.hasMode()) {
+        setModeValue(other.getModeValue());
+      }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00010000;
+        bitField0_ |= 0x00020000;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00020000;
+        bitField0_ |= 0x00040000;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -3689,7 +3907,7 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x00080000;
+        bitField0_ |= 0x00100000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -3808,26 +4026,31 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00008000;
               break;
             } // case 128
+            case 136: {
+              mode_ = input.readEnum();
+              bitField0_ |= 0x00010000;
+              break;
+            } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00010000;
+              bitField0_ |= 0x00020000;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00020000;
+              bitField0_ |= 0x00040000;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00040000;
+              bitField0_ |= 0x00080000;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00080000;
+              bitField0_ |= 0x00100000;
               break;
             } // case 170
             default: {
@@ -5634,6 +5857,94 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private int mode_ = 0;
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @return Whether the mode field is set.
+     */
+    @java.lang.Override public boolean hasMode() {
+      return ((bitField0_ & 0x00010000) != 0);
+    }
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @return The enum numeric value on the wire for mode.
+     */
+    @java.lang.Override public int getModeValue() {
+      return mode_;
+    }
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @param value The enum numeric value on the wire for mode to set.
+     * @return This builder for chaining.
+     */
+    public Builder setModeValue(int value) {
+      mode_ = value;
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @return The mode.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Rule.Mode getMode() {
+      io.prwarden.v1.Rule.Mode result = io.prwarden.v1.Rule.Mode.forNumber(mode_);
+      return result == null ? io.prwarden.v1.Rule.Mode.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @param value The mode to set.
+     * @return This builder for chaining.
+     */
+    public Builder setMode(io.prwarden.v1.Rule.Mode value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00010000;
+      mode_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What findings of the rule do; `enforce` when not given. What a rule with
+     * `redact` matches is masked in both modes.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearMode() {
+      bitField0_ = (bitField0_ & ~0x00010000);
+      mode_ = 0;
+      onChanged();
+      return this;
+    }
+
     private java.lang.Object etag_ = "";
     /**
      * <pre>
@@ -5692,7 +6003,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       onChanged();
       return this;
     }
@@ -5707,7 +6018,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00010000);
+      bitField0_ = (bitField0_ & ~0x00020000);
       onChanged();
       return this;
     }
@@ -5726,7 +6037,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       onChanged();
       return this;
     }
@@ -5742,7 +6053,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField0_ & 0x00020000) != 0);
+      return ((bitField0_ & 0x00040000) != 0);
     }
     /**
      * <pre>
@@ -5801,7 +6112,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -5816,7 +6127,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00020000);
+      bitField0_ = (bitField0_ & ~0x00040000);
       onChanged();
       return this;
     }
@@ -5835,7 +6146,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -5852,7 +6163,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00040000) != 0);
+      return ((bitField0_ & 0x00080000) != 0);
     }
     /**
      * <pre>
@@ -5885,7 +6196,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -5903,7 +6214,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -5916,7 +6227,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00040000) != 0) &&
+        if (((bitField0_ & 0x00080000) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -5927,7 +6238,7 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00040000;
+        bitField0_ |= 0x00080000;
         onChanged();
       }
       return this;
@@ -5940,7 +6251,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00040000);
+      bitField0_ = (bitField0_ & ~0x00080000);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -5957,7 +6268,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -6007,7 +6318,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x00080000) != 0);
+      return ((bitField0_ & 0x00100000) != 0);
     }
     /**
      * <pre>
@@ -6063,7 +6374,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -6077,7 +6388,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x00080000);
+      bitField0_ = (bitField0_ & ~0x00100000);
       onChanged();
       return this;
     }
@@ -6095,7 +6406,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }

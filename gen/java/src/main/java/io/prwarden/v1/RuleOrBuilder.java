@@ -453,6 +453,37 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return Whether the mode field is set.
+   */
+  boolean hasMode();
+  /**
+   * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return The enum numeric value on the wire for mode.
+   */
+  int getModeValue();
+  /**
+   * <pre>
+   * What findings of the rule do; `enforce` when not given. What a rule with
+   * `redact` matches is masked in both modes.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Rule.Mode mode = 17 [json_name = "mode"];</code>
+   * @return The mode.
+   */
+  io.prwarden.v1.Rule.Mode getMode();
+
+  /**
+   * <pre>
    * Stands for the content of the rule: equal etags mean equal rules. In a
    * request to change the rule it says which content the change is of.
    * </pre>

@@ -160,8 +160,8 @@ private static final long serialVersionUID = 0L;
   private int found_ = 0;
   /**
    * <pre>
-   * Findings that a review had and the review before did not, reported or
-   * suppressed.
+   * Findings that a review had and the review before did not: reported, suppressed
+   * or observed.
    * </pre>
    *
    * <code>int32 found = 3 [json_name = "found"];</code>
@@ -839,8 +839,8 @@ private static final long serialVersionUID = 0L;
     private int found_ ;
     /**
      * <pre>
-     * Findings that a review had and the review before did not, reported or
-     * suppressed.
+     * Findings that a review had and the review before did not: reported, suppressed
+     * or observed.
      * </pre>
      *
      * <code>int32 found = 3 [json_name = "found"];</code>
@@ -852,8 +852,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Findings that a review had and the review before did not, reported or
-     * suppressed.
+     * Findings that a review had and the review before did not: reported, suppressed
+     * or observed.
      * </pre>
      *
      * <code>int32 found = 3 [json_name = "found"];</code>
@@ -869,8 +869,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Findings that a review had and the review before did not, reported or
-     * suppressed.
+     * Findings that a review had and the review before did not: reported, suppressed
+     * or observed.
      * </pre>
      *
      * <code>int32 found = 3 [json_name = "found"];</code>

@@ -61,8 +61,8 @@ public interface RuleStatsOrBuilder extends
 
   /**
    * <pre>
-   * Findings that a review had and the review before did not, reported or
-   * suppressed.
+   * Findings that a review had and the review before did not: reported, suppressed
+   * or observed.
    * </pre>
    *
    * <code>int32 found = 3 [json_name = "found"];</code>
