@@ -200,6 +200,13 @@ func FuzzFormats(f *testing.F) {
 	})
 }
 
+func TestJSONObserved(t *testing.T) {
+	t.Parallel()
+	f := finding.Finding{RuleID: "a/b", Severity: rule.High, Line: 1, Column: 2, Message: "m"}
+	line := `{"observed":{"rule_id":"a/b","file":"x","line":1,"column":2,"message":"m","severity":"high"}}` + "\n"
+	assert.Equal(t, line+line, string(report.JSONObserved(nil, "x", []finding.Finding{f, f})))
+}
+
 func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	found := func(line, column int, severity rule.Severity, id, message string) finding.Finding {

@@ -1513,7 +1513,9 @@ type ScanResult struct {
 	// Rules that the policy or the rules file switched off or made weaker, by id.
 	SwitchedOff []*ScanSwitchedOff `protobuf:"bytes,14,rep,name=switched_off,json=switchedOff,proto3" json:"switched_off,omitempty"`
 	// How much the rules looked at: the contents of all changed files in bytes.
-	Bytes         int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// What matching the most costly rules took, at most 100.
+	RuleCosts     []*RuleCost `protobuf:"bytes,15,rep,name=rule_costs,json=ruleCosts,proto3" json:"rule_costs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1660,6 +1662,77 @@ func (x *ScanResult) GetBytes() int64 {
 	return 0
 }
 
+func (x *ScanResult) GetRuleCosts() []*RuleCost {
+	if x != nil {
+		return x.RuleCosts
+	}
+	return nil
+}
+
+// RuleCost is what matching a rule took.
+type RuleCost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `category/name`.
+	RuleId string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// A severity word.
+	Severity string `protobuf:"bytes,2,opt,name=severity,proto3" json:"severity,omitempty"`
+	// Bytes that the engine looked at for the rule.
+	Work          int64 `protobuf:"varint,3,opt,name=work,proto3" json:"work,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleCost) Reset() {
+	*x = RuleCost{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleCost) ProtoMessage() {}
+
+func (x *RuleCost) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleCost.ProtoReflect.Descriptor instead.
+func (*RuleCost) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RuleCost) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
+func (x *RuleCost) GetSeverity() string {
+	if x != nil {
+		return x.Severity
+	}
+	return ""
+}
+
+func (x *RuleCost) GetWork() int64 {
+	if x != nil {
+		return x.Work
+	}
+	return 0
+}
+
 // ScanExclusions says how many changed files are kept from rules.
 type ScanExclusions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1673,7 +1746,7 @@ type ScanExclusions struct {
 
 func (x *ScanExclusions) Reset() {
 	*x = ScanExclusions{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1685,7 +1758,7 @@ func (x *ScanExclusions) String() string {
 func (*ScanExclusions) ProtoMessage() {}
 
 func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1698,7 +1771,7 @@ func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanExclusions.ProtoReflect.Descriptor instead.
 func (*ScanExclusions) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ScanExclusions) GetFiles() int32 {
@@ -1730,7 +1803,7 @@ type ScanSwitchedOff struct {
 
 func (x *ScanSwitchedOff) Reset() {
 	*x = ScanSwitchedOff{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +1815,7 @@ func (x *ScanSwitchedOff) String() string {
 func (*ScanSwitchedOff) ProtoMessage() {}
 
 func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +1828,7 @@ func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSwitchedOff.ProtoReflect.Descriptor instead.
 func (*ScanSwitchedOff) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScanSwitchedOff) GetRuleId() string {
@@ -1905,7 +1978,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
-	"\bobserved\x18\x04 \x01(\bR\bobserved\"\x8c\x06\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xca\x06\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -1930,10 +2003,16 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
 	"exclusions\x12G\n" +
 	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x12\x14\n" +
-	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x1a:\n" +
+	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x12<\n" +
+	"\n" +
+	"rule_costs\x18\x0f \x03(\v2\x1d.prwarden.scanner.v1.RuleCostR\truleCosts\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"6\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"S\n" +
+	"\bRuleCost\x12\x17\n" +
+	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
+	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
+	"\x04work\x18\x03 \x01(\x03R\x04work\"6\n" +
 	"\x0eScanExclusions\x12\x14\n" +
 	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\"L\n" +
@@ -1958,7 +2037,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -1977,9 +2056,10 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
 	(*SkipCount)(nil),        // 15: prwarden.scanner.v1.SkipCount
 	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
-	(*ScanExclusions)(nil),   // 17: prwarden.scanner.v1.ScanExclusions
-	(*ScanSwitchedOff)(nil),  // 18: prwarden.scanner.v1.ScanSwitchedOff
-	nil,                      // 19: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*RuleCost)(nil),         // 17: prwarden.scanner.v1.RuleCost
+	(*ScanExclusions)(nil),   // 18: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 19: prwarden.scanner.v1.ScanSwitchedOff
+	nil,                      // 20: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -1996,18 +2076,19 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
 	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
 	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	19, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	20, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
 	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
 	15, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	17, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	18, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	2,  // 19: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 20: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	20, // [20:21] is the sub-list for method output_type
-	19, // [19:20] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	18, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	19, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	17, // 19: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	2,  // 20: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 21: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	21, // [21:22] is the sub-list for method output_type
+	20, // [20:21] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -2032,7 +2113,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
