@@ -165,7 +165,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
 		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
-		Languages: []string{"go"}, Disabled: true,
+		Languages: []string{"go"}, Mode: rule.ModeObserve, Disabled: true,
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 
