@@ -404,12 +404,13 @@ func TestSummaryOfTruncated(t *testing.T) {
 	t.Parallel()
 	r := rich()
 	assert.Equal(t,
-		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 7 not looked at (2 tolerated).", r.Summary())
+		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 2 observed, "+
+			"7 not looked at (2 tolerated).", r.Summary())
 	r.Review.Truncated, r.Review.Fixed = true, nil
 	assert.Equal(
 		t,
 		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, "+
-			"at least 7 not looked at (at least 2 tolerated), too many to list all.",
+			"at least 2 observed, at least 7 not looked at (at least 2 tolerated), too many to list all.",
 		r.Summary(),
 	)
 }
