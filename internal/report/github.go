@@ -113,7 +113,9 @@ func annotation(f finding.Finding) string {
 // text begins with.
 func aside(f finding.Finding, how, why string) string {
 	title := fmt.Sprintf("%s (%s), %s", f.RuleID, f.Severity, how)
-	return fmt.Sprintf("::notice %s,title=%s::%s\n", region(f), commandProperty(title), commandData(why+safeText(f.Message)))
+	text := commandData(why + safeText(f.Message))
+
+	return fmt.Sprintf("::notice %s,title=%s::%s\n", region(f), commandProperty(title), text)
 }
 
 // region is where a finding is, as properties of a workflow command.

@@ -20,8 +20,9 @@ type Before struct {
 	Binary    bool   // a line that is gone has a NUL, so perhaps no rule took it for text
 }
 
-// scanFile scans one file, and returns at most limit findings of each list. A panic is a failed scan: content that nobody has looked at yet
-// must not end the process with all its other scans.
+// scanFile scans one file, and returns at most limit findings of each list. A panic
+// is a failed scan: content that nobody has looked at yet must not end the process
+// with all its other scans.
 func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	defer func() {
 		if p := recover(); p != nil {
