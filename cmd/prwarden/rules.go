@@ -126,7 +126,8 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 			if len(args) != 1 {
 				return cli.Usagef("--last needs one FILE, not %d", len(args))
 			}
-			if err := excluded(cmd, []string{"multiline", "include", "exclude"}, "goes with PATTERN and PATH, not with --last"); err != nil {
+			others := []string{"multiline", "include", "exclude"}
+			if err := excluded(cmd, others, "goes with PATTERN and PATH, not with --last"); err != nil {
 				return err
 			}
 			last.File = args[0]

@@ -113,7 +113,7 @@ func TestDocumentHasExactlyTheCallsOfTheProtos(t *testing.T) {
 		name := string(r.method.Name())
 		expected[r.verb+" "+r.path] = strings.ToLower(name[:1]) + name[1:]
 	}
-	require.Len(t, expected, 16, "calls in the design")
+	require.NotEmpty(t, expected)
 
 	documented := map[string]string{}
 	for path, item := range at(t, doc, "paths").(object) {

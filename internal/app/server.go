@@ -157,7 +157,8 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	scans := tracedScanner{client, s.tracing.tracer}
 	s.policies = policy.NewService(s.store, builtin)
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Policies: s.policies, Log: s.log, OnEnd: s.metrics.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Policies: s.policies,
+		Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
 	s.retention = review.NewRetention(s.store, review.Keep{
 		Reviews: time.Duration(c.KeepReviews), Events: time.Duration(c.KeepAudit),

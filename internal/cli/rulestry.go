@@ -96,7 +96,8 @@ func showTried(w io.Writer, tried restclient.Tried) error {
 		if r.Cost != nil {
 			cost = fmt.Sprint(r.Cost.Microseconds)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d of %d\t%s\n", terminal.Safe(r.RuleID), r.Hits, r.PullRequests, len(tried.PullRequests), cost)
+		fmt.Fprintf(t, "%s\t%d\t%d of %d\t%s\n",
+			terminal.Safe(r.RuleID), r.Hits, r.PullRequests, len(tried.PullRequests), cost)
 	}
 	if err := t.Flush(); err != nil {
 		return err

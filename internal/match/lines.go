@@ -298,3 +298,37 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 		p.filter.ScanRuns(text, 0, len(text), func(id uint32, _ int) { offer(&p.owners[id]) })
 	}
 }
+
+// lineAt returns the line of a block that has the byte at an offset.
+func (w *worker) lineAt(at int, b block) bounds {
+	if at >= w.line.from && at < w.line.next {
+		return w.line
+	}
+	from := b.from
+	if k := bytes.LastIndexByte(w.text[b.from:at], '\n'); k >= 0 {
+		from = b.from + k + 1
+	}
+	w.line = w.lineFrom(from, at, b.to)
+
+	return w.line
+}
+
+// lineFrom returns the line that begins at from and has the byte at an offset,
+// in a text that goes on to end.
+func (w *worker) lineFrom(from, at, end int) bounds {
+	next := end
+	if k := bytes.IndexByte(w.text[at:end], '\n'); k >= 0 {
+		next = at + k + 1
+	}
+
+	return bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
+}
+
+// number is the number of the line that begins at an offset, which is not
+// before the cursor.
+func (w *worker) number(from int) int {
+	w.cursor.line += bytes.Count(w.text[w.cursor.at:from], []byte{'\n'})
+	w.cursor.at = from
+
+	return w.cursor.line
+}

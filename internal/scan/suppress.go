@@ -3,7 +3,9 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
@@ -126,4 +128,38 @@ func (c comments) accept(g group, p *plan) func(i, line int, before func() bool)
 
 		return true
 	}
+}
+
+// unused says which ids of a comment are of no use; nothing when all are, or may
+// be. A scan knows only of rules that looked at both lines.
+func (s *fileScan) unused(ctx context.Context, x comment) string {
+	next := x.line + 1
+	isLast := x.line == s.lines.Count()
+	looked := !s.excluded && (isLast || s.isAdded(next))
+
+	var idle, unknown []string
+	for i, id := range x.ids {
+		at, known := s.plan.known()[id]
+		switch {
+		case x.used&(1<<i) != 0:
+		case !known && !s.plan.otherRules:
+			unknown = append(unknown, id)
+		case looked && at && !s.isStopped(id):
+			idle = append(idle, id)
+		}
+	}
+
+	if len(unknown) > 0 && s.masker.hides(ctx, x.line, x.line) {
+		unknown = []string{"an id"} // what is no id may be a secret
+	}
+	switch {
+	case len(unknown) > 0:
+		return "This `prwarden:ignore` names " + strings.Join(unknown, ", ") +
+			", and there is no such rule: correct the id or remove it."
+	case len(idle) > 0:
+		return "This `prwarden:ignore` is not needed for " + strings.Join(idle, ", ") +
+			": nothing is found here or on the next line. Remove it."
+	}
+
+	return ""
 }

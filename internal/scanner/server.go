@@ -182,7 +182,8 @@ func (s *Server) scan(
 	switch {
 	case err == nil && ctx.Err() == nil:
 		log.InfoContext(ctx, "scanned", "files", result.FilesTotal,
-			"findings", len(result.Findings), "suppressed", len(result.Suppressed), "observed", len(result.Observed), "ms", result.Times)
+			"findings", len(result.Findings),
+			"suppressed", len(result.Suppressed), "observed", len(result.Observed), "ms", result.Times)
 		return sendResult(stream, result)
 	case s.stopping.Err() != nil:
 		return stoppingStatus()

@@ -181,7 +181,8 @@ func (t *tx) replaceRule(ctx context.Context, row ruleRow) error {
 	_, err := t.NamedExecContext(ctx, `UPDATE rules SET id = :id, type = :type, pattern = :pattern, message = :message,
 		severity = :severity, scope = :scope, repo = :repo, paths_include = :paths_include,
 		paths_exclude = :paths_exclude, multiline = :multiline, redact = :redact, cases_match = :cases_match,
-		cases_no_match = :cases_no_match, refs = :refs, languages = :languages, enabled = :enabled, mode = :mode, etag = :etag,
+		cases_no_match = :cases_no_match, refs = :refs, languages = :languages,
+		enabled = :enabled, mode = :mode, etag = :etag,
 		updated_at = :updated_at, updated_by = :updated_by
 		WHERE organization = :organization AND full_id = :full_id`, row)
 

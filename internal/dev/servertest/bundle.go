@@ -82,7 +82,9 @@ func Start(t testing.TB, o Options) *Bundle {
 		o.Observe = func(rest.Answered) {}
 	}
 
-	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Logs: &Logs{}, Clock: time.Now()}
+	b := &Bundle{
+		Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Logs: &Logs{}, Clock: time.Now(),
+	}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})

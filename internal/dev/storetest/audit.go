@@ -138,7 +138,8 @@ func nothingAudited(t *testing.T, h Harness) {
 	wantError(t, err, errs.FailedPrecondition, errs.ReasonRuleQuota)
 	require.Error(t, h.Store.DeleteRule(ctx, "new", "custom/none"))
 	require.Error(t, revokeKey(ctx, h, "new", "key_none"))
-	_, err = h.Store.CreateKey(ctx, auth.Key{ID: "key_a", Organization: "new", Name: "n", Hash: hashOf("key_b")}, auth.Quota)
+	again := auth.Key{ID: "key_a", Organization: "new", Name: "n", Hash: hashOf("key_b")}
+	_, err = h.Store.CreateKey(ctx, again, auth.Quota)
 	require.Error(t, err)
 	require.NoError(t, h.Store.TouchKeys(ctx, map[string]time.Time{"key_a": h.Clock.Now()}))
 

@@ -70,7 +70,8 @@ func foundKey(t *testing.T, h Harness) {
 
 	// An id and a hash are taken once.
 	for id, hash := range map[string]string{"key_a": "key_x", "key_x": "key_a"} {
-		_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: other, Name: "x", Hash: hashOf(hash)}, auth.Quota)
+		key := auth.Key{ID: id, Organization: other, Name: "x", Hash: hashOf(hash)}
+		_, err := h.Store.CreateKey(t.Context(), key, auth.Quota)
 		require.Error(t, err)
 	}
 

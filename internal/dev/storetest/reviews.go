@@ -23,7 +23,8 @@ func createdReview(t *testing.T, h Harness) {
 
 	want := review.Review{
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
-		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: finding.Summary{}, FailOn: rule.High, Priority: review.Normal,
+		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: finding.Summary{},
+		FailOn: rule.High, Priority: review.Normal,
 	}
 	h.Clock.Advance(time.Hour)
 	got := get(t, h, acme, "rev_a")

@@ -256,6 +256,21 @@ func rulesApart(t *testing.T, h Harness) {
 	require.NoError(t, err)
 }
 
+// exportedRules returns the rules of acme and their etag, as both queries have them.
+func exportedRules(t *testing.T, h Harness) ([]rule.Rule, string) {
+	t.Helper()
+	rules, etag, err := h.Store.ExportRules(t.Context(), acme)
+	require.NoError(t, err)
+	byID, same, err := h.Store.RuleEtags(t.Context(), acme)
+	require.NoError(t, err)
+	assert.Equal(t, etag, same)
+	assert.Len(t, byID, len(rules))
+	for _, r := range rules {
+		assert.Equal(t, r.Document().Etag(), byID[r.FullID()])
+	}
+	return rules, etag
+}
+
 func pushedRules(t *testing.T, h Harness) {
 	const quota = 300
 	ctx := as(t, audit.Key, "key_a")
@@ -267,18 +282,7 @@ func pushedRules(t *testing.T, h Harness) {
 		require.NoError(t, err)
 		return etag
 	}
-	export := func() ([]rule.Rule, string) {
-		rules, etag, err := h.Store.ExportRules(ctx, acme)
-		require.NoError(t, err)
-		byID, same, err := h.Store.RuleEtags(ctx, acme)
-		require.NoError(t, err)
-		assert.Equal(t, etag, same)
-		assert.Len(t, byID, len(rules))
-		for _, r := range rules {
-			assert.Equal(t, r.Document().Etag(), byID[r.FullID()])
-		}
-		return rules, etag
-	}
+	export := func() ([]rule.Rule, string) { return exportedRules(t, h) }
 
 	var pushed []rule.Rule
 	for i := range 250 {

@@ -123,12 +123,14 @@ func listedNumbers(t *testing.T, h Harness) {
 		filter stats.Filter
 		want   []stats.Rule
 	}{
-		"all":             {stats.Filter{}, all},
-		"by repository":   {stats.Filter{ByRepository: true}, apart},
-		"of a repository": {stats.Filter{Repo: "acme/site"}, []stats.Rule{{RuleID: "custom/a", Found: 2}, {RuleID: "custom/c", Found: 1}}},
-		"of a rule":       {stats.Filter{RuleID: "custom/b"}, all[2:]},
-		"severe":          {stats.Filter{MinSeverity: rule.Medium}, []stats.Rule{all[0], all[2]}},
-		"none":            {stats.Filter{RuleID: "custom/d"}, nil},
+		"all":           {stats.Filter{}, all},
+		"by repository": {stats.Filter{ByRepository: true}, apart},
+		"of a repository": {
+			stats.Filter{Repo: "acme/site"}, []stats.Rule{{RuleID: "custom/a", Found: 2}, {RuleID: "custom/c", Found: 1}},
+		},
+		"of a rule": {stats.Filter{RuleID: "custom/b"}, all[2:]},
+		"severe":    {stats.Filter{MinSeverity: rule.Medium}, []stats.Rule{all[0], all[2]}},
+		"none":      {stats.Filter{RuleID: "custom/d"}, nil},
 	}
 	for name, tc := range tests {
 		for _, size := range []int{1, 2, 1_000} {
@@ -150,7 +152,9 @@ func listedNumbers(t *testing.T, h Harness) {
 
 func purgedNumbers(t *testing.T, h Harness) {
 	purge := func(days int, latest time.Time) int {
-		total, err := review.Steps(t.Context(), func() (int, bool, error) { return h.Store.PurgeStats(t.Context(), days, latest) })
+		total, err := review.Steps(t.Context(), func() (int, bool, error) {
+			return h.Store.PurgeStats(t.Context(), days, latest)
+		})
 		require.NoError(t, err)
 
 		return total

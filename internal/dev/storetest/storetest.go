@@ -5,6 +5,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,7 +51,9 @@ type Harness struct {
 // it at its end; it is called from parallel tests.
 func Run(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
-	for name, test := range tests() {
+	all := reviewTests()
+	maps.Copy(all, otherTests())
+	for name, test := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t))
@@ -58,7 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	}
 }
 
-func tests() map[string]func(*testing.T, Harness) {
+func reviewTests() map[string]func(*testing.T, Harness) {
 	return map[string]func(*testing.T, Harness){
 		"Reviews/a created review is queued":             createdReview,
 		"Reviews/an identifier is taken once":            takenIdentifier,
@@ -122,7 +125,11 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Races/either canceled or complete":         cancelRace,
 		"Races/either finished or reaped":           reapRace,
 		"Races/findings become visible all at once": atomicFinish,
+	}
+}
 
+func otherTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
 		"Rules/a rule is stored as it was sent":                storedRule,
 		"Rules/a rule is changed as long as nobody else did":   changedRule,
 		"Rules/many are pushed at once, or none":               pushedRules,

@@ -46,9 +46,8 @@ const maxTrialWait = time.Second
 // organization has half of that.
 func NewRules(service RuleService, trials Trials) *Rules {
 	n := int64(runtime.GOMAXPROCS(0))
-	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: overload.NewSemaphore(overload.Bounds{
-		Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait,
-	})}
+	patterns := overload.NewSemaphore(overload.Bounds{Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait})
+	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: patterns}
 }
 
 // trial waits until the caller may try a pattern. Others are not to wait for it,

@@ -1,0 +1,84 @@
+package scanner
+
+import (
+	"fmt"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// toProtoRule makes a rule one for the wire, where origins have the same numbers.
+func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
+	return &scannerv1.ScanRule{
+		Id:          r.ID,
+		Type:        r.Type,
+		Pattern:     r.Pattern,
+		Message:     r.Message,
+		Severity:    r.Severity.String(),
+		Include:     r.Paths.Include,
+		Exclude:     r.Paths.Exclude,
+		Multiline:   r.Multiline,
+		Redact:      r.Redact,
+		Origin:      scannerv1.ScanRule_Origin(r.Origin),
+		CaseMatch:   r.Cases.Match,
+		CaseNoMatch: r.Cases.NoMatch,
+		References:  r.References,
+		Languages:   r.Languages,
+		Observe:     r.Observed(),
+		Disabled:    r.Disabled,
+	}
+}
+
+func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
+	severity, ok := rule.ParseSeverity(p.GetSeverity())
+	if !ok {
+		return rule.Rule{}, fmt.Errorf("rule %q: unknown severity %q", p.GetId(), p.GetSeverity())
+	}
+	origin := rule.Origin(p.GetOrigin())
+	if origin < rule.OriginDefault || origin > rule.OriginRulesFile {
+		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %d", p.GetId(), p.GetOrigin())
+	}
+
+	mode := rule.ModeEnforce
+	if p.GetObserve() {
+		mode = rule.ModeObserve
+	}
+
+	return rule.Rule{
+		ID:         p.GetId(),
+		Type:       p.GetType(),
+		Pattern:    p.GetPattern(),
+		Message:    p.GetMessage(),
+		Severity:   severity,
+		Paths:      rule.Paths{Include: p.GetInclude(), Exclude: p.GetExclude()},
+		Multiline:  p.GetMultiline(),
+		Redact:     p.GetRedact(),
+		Origin:     origin,
+		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
+		References: p.GetReferences(),
+		Languages:  p.GetLanguages(),
+		Disabled:   p.GetDisabled(),
+		Mode:       mode,
+	}, nil
+}
+
+func fromProtoRules(ps []*scannerv1.ScanRule) ([]rule.Rule, error) {
+	rules := make([]rule.Rule, 0, len(ps))
+	for _, p := range ps {
+		r, err := fromProtoRule(p)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
+	}
+
+	return rules, nil
+}
+
+// What the ErrorInfo of a scanner's errors has.
+const (
+	errorDomain    = "prwarden.scanner"
+	reasonStopping = "scanner_stopping" // the scanner stops and hands the scan back
+	reasonBusy     = "scanner_busy"     // the scanner has no free slot
+	metaLasting    = "lasting"          // "true" when trying again is pointless
+)
