@@ -261,9 +261,9 @@ func TestKeys(t *testing.T) {
 	_, list, _ = prwarden(t, nil, with("list")...)
 	assert.Regexp(t, id+` +revoked +default`, list)
 	code, _, details = prwarden(t, nil, with("revoke", id)...)
-	assert.Equal(t, cli.ExitFailed, code, details)
+	assert.Equal(t, cli.ExitUsage, code, details)
 	code, _, details = prwarden(t, nil, with("revoke", id, "--with-children")...)
-	assert.Equal(t, cli.ExitFailed, code, details)
+	assert.Equal(t, cli.ExitUsage, code, details)
 
 	code, list, details = prwarden(t, nil, "audit", "--database", database, "-o", "jsonl", "--actor", operator)
 	require.Equal(t, cli.ExitOK, code, details)

@@ -96,14 +96,14 @@ func (s ServerRules) load(ctx context.Context, st Streams) (known organizationRu
 		if !kept {
 			return known, Usagef("--offline: no rules of %s were fetched before; scan once without it", s.Client.Server)
 		}
-		st.note("applying %s of %s, fetched %s ago", terminal.Count(len(cached.Rules), "rule"), s.Client.Server, cached.age())
+		st.note("applying %s of %s, fetched %s ago", cached.count(), s.Client.Server, cached.age())
 		return cached.organization(), nil
 	}
 
 	fresh, err := s.fetch(ctx, st, kept)
 	switch {
 	case err == nil:
-		st.note("applying %s of %s", terminal.Count(len(fresh.Rules), "rule"), s.Client.Server)
+		st.note("applying %s of %s", fresh.count(), s.Client.Server)
 		if err := fresh.write(path); err != nil {
 			st.note("the rules can't be kept for when the server is away: %s", terminal.Safe(err.Error()))
 		}
@@ -116,7 +116,7 @@ func (s ServerRules) load(ctx context.Context, st Streams) (known organizationRu
 	if errors.As(err, &usage) || !kept {
 		return known, fmt.Errorf("the rules of the organization: %w; --no-server scans without them", err)
 	}
-	st.note("applying %s of %s, fetched %s ago: %s", terminal.Count(len(cached.Rules), "rule"), s.Client.Server,
+	st.note("applying %s of %s, fetched %s ago: %s", cached.count(), s.Client.Server,
 		cached.age(), terminal.Safe(err.Error()))
 	return cached.organization(), nil
 }
@@ -183,12 +183,11 @@ func (f *fetched) addPolicy(ctx context.Context, st Streams, client *restclient.
 	return err
 }
 
-// add adds those rules of a ruleset that come from the API and are enabled. The
-// rules file is the one that is here.
+// add adds those rules of a ruleset that come from the API. The rules file is the
+// one that is here.
 func (f *fetched) add(rules []restclient.Rule, origin rule.Origin) {
 	for _, r := range rules {
-		enabled := r.Enabled == nil || *r.Enabled
-		if enabled && !r.CreatedAt.IsZero() {
+		if !r.CreatedAt.IsZero() {
 			f.Rules = append(f.Rules, fetchedRule{r.Document, origin})
 		}
 	}
@@ -215,19 +214,24 @@ func (f fetched) digest() string {
 func (f fetched) rules() []rule.Rule {
 	out := make([]rule.Rule, 0, len(f.Rules))
 	for _, d := range f.Rules {
-		r := rule.Rule{
-			ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
-			Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
-			Origin: d.Origin,
-		}
-		r.Severity, _ = rule.ParseSeverity(d.Severity)
-		if d.Paths != nil {
-			r.Paths = rule.Paths{Include: d.Paths.Include, Exclude: d.Paths.Exclude}
-		}
+		r := d.Document.Rule()
+		r.Origin = d.Origin
 		out = append(out, r)
 	}
 
 	return out
+}
+
+// count is how many rules apply, for people.
+func (f fetched) count() string {
+	n := 0
+	for _, d := range f.Rules {
+		if d.Enabled == nil || *d.Enabled {
+			n++
+		}
+	}
+
+	return terminal.Count(n, "rule")
 }
 
 // age is how long ago the rules were fetched.

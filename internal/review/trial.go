@@ -200,10 +200,14 @@ func (t *Trials) rulesFor(ctx context.Context, r Review, tried []rule.Rule) (rul
 			ids[x.FullID()] = true
 		}
 	}
-	for _, x := range own.Rules {
-		if x.Redact && !ids[x.FullID()] {
-			rules = append(rules, x)
+	for i, x := range own.Rules {
+		if !x.Redact {
+			continue
 		}
+		if ids[x.FullID()] { // a rule to try must not take the place of one that hides
+			x.ID, x.Origin = fmt.Sprintf("%s/hides-%d", rule.CategoryMeta, i), rule.OriginDefault
+		}
+		rules = append(rules, x)
 	}
 
 	return rule.Set{Rules: rules, Digest: rule.Digest(rules)}, ids, nil

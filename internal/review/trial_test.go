@@ -105,7 +105,9 @@ func TestTrial(t *testing.T) {
 	assert.Equal(t, &review.Failure{Code: "commit_not_found", Message: "Gone."}, got.PullRequests[1].Failure)
 
 	a.Origin, a.Disabled, a.Mode = rule.OriginCustom, false, rule.ModeEnforce
-	assert.Equal(t, []rule.Rule{a, secret}, jobs[0].Rules.Rules, "those tried, and those that hide")
+	old.ID, old.Origin = "meta/hides-1", rule.OriginDefault
+	assert.Equal(t, []rule.Rule{a, secret, old}, jobs[0].Rules.Rules,
+		"those tried, and those that hide, also where one to try has the id")
 	assert.Equal(t, finding.Commits{Head: first.Review.HeadSHA, Base: first.Review.BaseSHA}, jobs[0].Commits)
 	assert.Equal(t, rule.RulesetCustom, jobs[0].Ruleset)
 }

@@ -67,7 +67,8 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 	}
 
 	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
-		for _, id := range []string{"rev_1", "rev_2"} {
+		// It is the turn of acme, whose oldest review is locked.
+		for _, id := range []string{"rev_2", "rev_1"} {
 			c := claim(t, s)
 			require.Equal(t, id, c.ReviewID)
 		}

@@ -78,7 +78,7 @@ func TestWaysAroundTheGate(t *testing.T) {
 			"a.js": "eval(x) // prwarden:ignore security/no-eval -- fine until " + nextMonth(),
 		}}, 0, "a.js:1:1  security/no-eval: fine"},
 		"disabled":   {rulesFile("disable: [security/no-eval]"), []files{{"a.js": "eval(x)"}}, 0, "security/no-eval (disable)"},
-		"excluded":   {rulesFile("exclude: ['**']"), []files{{"a.js": "eval(x)"}}, 0, "excluded: 1 file"},
+		"excluded":   {rulesFile("exclude: ['**']"), []files{{"a.js": "eval(x)"}}, 0, "Excluded: 1 file"},
 		"overridden": {rulesFile("override: {security/no-eval: {severity: info}}"), []files{{"a.js": "eval(x)"}}, 0, "(override)"},
 	}
 

@@ -12,12 +12,14 @@ import (
 
 func TestSkippedFilesAndLines(t *testing.T) {
 	t.Parallel()
-	_, c, h := setup(t)
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{args: []string{"--max-file-size", "1MiB"}})
+	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,rules:write"))
 	addRule(t, c, todoRule)
 	const hit = "frobnicate(1)\n"
 	r := h.create(t, "acme/api", files{"README": "x"})
 	commit := r.commit("refs/pull/1/head", r.sha("refs/heads/main"), files{
-		"binary":    hit + "\x00",
+		"binary":    hit + strings.Repeat("\x00", 100),
 		"late-nul":  strings.Repeat("x", 8000) + "\x00\n" + hit,
 		"too-large": hit + strings.Repeat("x\n", 1<<19),
 		"just-fits": hit + strings.Repeat("x", 1<<20-len(hit)-1) + "\n",

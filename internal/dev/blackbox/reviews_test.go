@@ -74,7 +74,7 @@ func TestReviewEndToEnd(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		"review_id", "status", "pr_number", "repo", "completed_at", "findings", "summary", "ruleset", "head_sha",
 		"base_sha", "created_at", "started_at", "skipped", "truncated", "rules_digest", "suppressed", "fixed", "verdict",
-		"base_found_by", "looked_at", "switched_off", "priority", "created_by",
+		"base_found_by", "looked_at", "switched_off", "priority", "created_by", "observed",
 	}, keys(m))
 	assert.Equal(t, "complete", m["status"])
 	assert.Equal(t, "acme/api", m["repo"])

@@ -93,6 +93,7 @@ func TestRuleLifeCycle(t *testing.T) {
 	full := map[string]any{
 		"id": "style/no-print", "type": "regex", "pattern": `fmt\.Print(ln|f)?\(`, "message": "Use the logger.",
 		"severity": "warning", "scope": "org", "multiline": false, "redact": false,
+		"languages": []any{}, "enabled": true, "mode": "enforce",
 		"paths":      map[string]any{"include": []any{"**/*.go"}, "exclude": []any{"cmd/**"}},
 		"cases":      map[string]any{"match": []any{`fmt.Println("x")`}, "no_match": []any{`log.Print("x")`}},
 		"references": []any{"https://pkg.go.dev/log/slog"},
@@ -104,8 +105,11 @@ func TestRuleLifeCycle(t *testing.T) {
 	assert.Regexp(t, utc, stored["created_at"])
 	assert.Contains(t, stored, "matching_cost")
 	same := maps.Clone(stored)
-	delete(same, "created_at")
-	delete(same, "matching_cost")
+	for _, output := range []string{
+		"created_at", "created_by", "updated_at", "updated_by", "etag", "matching_cost",
+	} {
+		delete(same, output)
+	}
 	assert.Equal(t, full, same, "answered as it was sent")
 
 	for _, path := range []string{"/v1/rules/style/no-print", "/v1/rules/style%2Fno-print", "/v1/rules/style%2fno-print"} {

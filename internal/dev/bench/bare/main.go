@@ -113,7 +113,8 @@ type reviews struct {
 // The queries of a review, its findings and its skips.
 const (
 	reviewQuery = `SELECT id, repo, pr_number, ruleset, status, created_at, started_at, completed_at, head_sha,
-		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on, previous_id
+		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on, previous_id,
+		created_by, base_found_by, looked_at_files, looked_at_lines, looked_at_rules, priority
 		FROM reviews WHERE organization = ? AND id = ?`
 	findingsQuery = `SELECT rule_id FROM findings WHERE review_id = ? ORDER BY position`
 	skipsQuery    = `SELECT file FROM skips WHERE review_id = ? ORDER BY position`
@@ -156,6 +157,12 @@ type reviewRow struct {
 	FailureMessage sql.NullString `db:"failure_message"`
 	FailOn         string         `db:"fail_on"`
 	PreviousID     string         `db:"previous_id"`
+	CreatedBy      string         `db:"created_by"`
+	BaseFoundBy    string         `db:"base_found_by"`
+	Files          int32          `db:"looked_at_files"`
+	Lines          int32          `db:"looked_at_lines"`
+	Rules          int32          `db:"looked_at_rules"`
+	Priority       int            `db:"priority"`
 }
 
 // GetReview implements ReviewService.
@@ -197,7 +204,8 @@ func answer(row reviewRow) (*prwardenv1.GetReviewResponse, error) {
 			Critical: summary["critical"], High: summary["high"], Medium: summary["medium"],
 			Warning: summary["warning"], Low: summary["low"], Info: summary["info"],
 		},
-		PreviousReviewId: given(row.PreviousID), Truncated: row.Truncated,
+		PreviousReviewId: given(row.PreviousID), Truncated: row.Truncated, CreatedBy: row.CreatedBy,
+		Priority: prwardenv1.Priority_Level(row.Priority + 1).Enum(), // from 0 there, unspecified here
 	}
 
 	if row.FailureCode.Valid {
@@ -205,6 +213,8 @@ func answer(row reviewRow) (*prwardenv1.GetReviewResponse, error) {
 	}
 	if row.Status == "complete" {
 		threshold := prwardenv1.Severity_Level(prwardenv1.Severity_Level_value[row.FailOn])
+		out.BaseFoundBy = prwardenv1.Base_FoundBy(prwardenv1.Base_FoundBy_value[row.BaseFoundBy]).Enum()
+		out.LookedAt = &prwardenv1.LookedAt{Files: row.Files, AddedLines: row.Lines, Rules: row.Rules}
 		out.Verdict = &prwardenv1.Verdict{Outcome: prwardenv1.Verdict_pass.Enum(), Threshold: threshold.Enum()}
 	}
 	return &prwardenv1.GetReviewResponse{Review: out}, nil
