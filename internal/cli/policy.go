@@ -70,6 +70,12 @@ func ApplyPolicy(ctx context.Context, st Streams, c config.Client, path string) 
 	if err != nil {
 		return err
 	}
+	var answer struct { // of a later version it may stand for keys that are not known here
+		ETag string `json:"etag"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return err
+	}
 	if was.Equal(p) {
 		_, err = fmt.Fprintln(st.Out, "The policy is so already.")
 		return err
@@ -78,7 +84,7 @@ func ApplyPolicy(ctx context.Context, st Streams, c config.Client, path string) 
 	body, err := json.Marshal(struct {
 		policy.Policy
 		ETag string `json:"etag"`
-	}{p, was.ETag()})
+	}{p, answer.ETag})
 	if err != nil {
 		return err
 	}

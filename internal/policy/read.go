@@ -96,6 +96,10 @@ func (p Policy) Validate() error {
 		v.add("suppression.max_days", "must be from 1 to %d, or 0 for no bound", MaxMaxDays)
 	}
 
+	if n := len(p.JSON()); n > MaxSize {
+		v.add("policy", "has %d bytes as JSON; at most %d are allowed", n, MaxSize)
+	}
+
 	locked := p.Locker()
 	for i, id := range p.Disable {
 		if locked(rule.Rule{ID: id}) {

@@ -338,7 +338,7 @@ func (c *Client) unreachable(err error) error {
 		err = wrapped.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s did not answer within %s", c.base, callTimeout)
+		return fmt.Errorf("%s did not answer in time", c.base)
 	}
 	for _, text := range []string{ // net/http has no types for them; with the second, the server spoke unasked
 		"malformed HTTP response", "readLoopPeekFailLocked: %!w(<nil>)",
