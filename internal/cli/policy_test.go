@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +30,12 @@ func TestPolicyIsShownAndApplied(t *testing.T) {
 			stored, err = policy.FromJSON(body)
 			assert.NoError(t, err)
 		}
-		_, _ = w.Write(stored.JSON())
+		body, err := json.Marshal(struct {
+			policy.Policy
+			ETag string `json:"etag"`
+		}{stored, stored.ETag()})
+		assert.NoError(t, err)
+		_, _ = w.Write(body)
 	}))
 	t.Cleanup(server.Close)
 
