@@ -317,11 +317,11 @@ const file_prwarden_v1_stats_proto_rawDesc = "" +
 	"suppressed\x18\x05 \x01(\x05R\n" +
 	"suppressed\x12\x19\n" +
 	"\bwork_mib\x18\x06 \x01(\x05R\aworkMibB\a\n" +
-	"\x05_repo\"\xf2\x04\n" +
-	"\x14ListRuleStatsRequest\x12@\n" +
-	"\x05since\x18\x01 \x01(\tB%\xbaH\"r \x18\n" +
-	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x00R\x05since\x88\x01\x01\x12@\n" +
-	"\x05until\x18\x02 \x01(\tB%\xbaH\"r \x18\n" +
+	"\x05_repo\"\x86\x05\n" +
+	"\x14ListRuleStatsRequest\x12J\n" +
+	"\x05since\x18\x01 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x00R\x05since\x88\x01\x01\x12J\n" +
+	"\x05until\x18\x02 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
 	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x01R\x05until\x88\x01\x01\x12N\n" +
 	"\x04repo\x18\x03 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x02R\x04repo\x88\x01\x01\x12U\n" +
 	"\arule_id\x18\x04 \x01(\tB7\xbaH4r2\x18d2.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$H\x03R\x06ruleId\x88\x01\x01\x12O\n" +

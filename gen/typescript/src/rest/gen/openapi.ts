@@ -939,7 +939,9 @@ export interface components {
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLocked"];
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
-            override: components["schemas"]["PolicyOverrideEntry"];
+            override: {
+                [key: string]: components["schemas"]["PolicyOverride"];
+            };
             /** @description What need not have been looked at; `binary` and `submodule` when not given. */
             skips?: components["schemas"]["PolicySkips"];
             /** @description Which findings one person may set aside. */
@@ -963,7 +965,9 @@ export interface components {
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLockedInput"];
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
-            override?: components["schemas"]["PolicyOverrideEntryInput"];
+            override?: {
+                [key: string]: components["schemas"]["PolicyOverrideInput"];
+            };
             /** @description What need not have been looked at; `binary` and `submodule` when not given. */
             skips?: components["schemas"]["PolicySkipsInput"];
             /** @description Which findings one person may set aside. */
@@ -989,14 +993,6 @@ export interface components {
             exclude: string[];
             /** @description The severity instead of the rule's own. */
             severity?: components["schemas"]["SeverityLevel"];
-        };
-        PolicyOverrideEntry: {
-            key: string;
-            value?: components["schemas"]["PolicyOverride"];
-        };
-        PolicyOverrideEntryInput: {
-            key?: string;
-            value?: components["schemas"]["PolicyOverrideInput"];
         };
         /** @description Override changes a default rule in all repositories. */
         PolicyOverrideInput: {
@@ -2533,6 +2529,7 @@ export interface operations {
                      *           "created_by": "key:key_01k9w1m8d2c7b5v4",
                      *           "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *           "pr_number": 42,
+                     *           "priority": "normal",
                      *           "repo": "acme/shop",
                      *           "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
                      *           "ruleset": "acme/shop",
@@ -2679,6 +2676,7 @@ export interface operations {
                      *       },
                      *       "observed": [],
                      *       "pr_number": 42,
+                     *       "priority": "normal",
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
                      *       "rules_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -2695,6 +2693,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
+                     *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {
                      *         "not_looked_at": 0,
@@ -2966,6 +2965,7 @@ export interface operations {
                      *       },
                      *       "observed": [],
                      *       "pr_number": 42,
+                     *       "priority": "normal",
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
                      *       "rules_digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -2982,6 +2982,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
+                     *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {
                      *         "not_looked_at": 0,
@@ -3123,6 +3124,9 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "languages": [
+                 *         "go"
+                 *       ],
                  *       "message": "Use the logger.",
                  *       "mode": "enforce",
                  *       "multiline": false,
@@ -3173,6 +3177,9 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "languages": [
+                     *         "go"
+                     *       ],
                      *       "matching_cost": {
                      *         "microseconds_per_mib": 1,
                      *         "weak": false
@@ -3254,6 +3261,9 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "languages": [
+                     *         "go"
+                     *       ],
                      *       "matching_cost": {
                      *         "microseconds_per_mib": 1,
                      *         "weak": false
@@ -3359,6 +3369,9 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "languages": [
+                 *         "go"
+                 *       ],
                  *       "message": "Use the logger.",
                  *       "mode": "enforce",
                  *       "multiline": false,
@@ -3409,6 +3422,9 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "languages": [
+                     *         "go"
+                     *       ],
                      *       "matching_cost": {
                      *         "microseconds_per_mib": 1,
                      *         "weak": false
@@ -3791,6 +3807,9 @@ export interface operations {
                      *           "enabled": true,
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
+                     *           "languages": [
+                     *             "go"
+                     *           ],
                      *           "message": "Use the logger.",
                      *           "mode": "enforce",
                      *           "multiline": false,

@@ -92,6 +92,13 @@ func (g *generator) message(m *protogen.Message, dir direction, omit ...string) 
 func (g *generator) field(f *protogen.Field, dir direction) object {
 	rules := rulesOf(f)
 	description := reflow(f.Comments.Leading)
+	if f.Desc.IsMap() {
+		entry := f.Message.Fields[1] // beside its key
+		pairs := object{"type": "object", "additionalProperties": g.value(entry, dir, rules.GetMap().GetValues(), "")}
+		set(pairs, "description", description)
+		set(pairs, "maxProperties", rules.GetMap().GetMaxPairs())
+		return pairs
+	}
 	if !f.Desc.IsList() {
 		return g.value(f, dir, rules, description)
 	}
