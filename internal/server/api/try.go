@@ -28,6 +28,9 @@ const maxTrials = 2
 const (
 	maxRunWait = 5 * time.Second
 	trialRetry = 10 * time.Second
+
+	// maxCheck is how long the rules of a trial may run their cases.
+	maxCheck = 10 * time.Second
 )
 
 func newTrialSemaphore() *overload.Semaphore {
@@ -75,7 +78,13 @@ func (h *Rules) checkTrial(ctx context.Context, rules []rule.Rule) error {
 	}
 	defer done()
 
-	return review.CheckTrial(ctx, rules)
+	limited, cancel := context.WithTimeout(ctx, maxCheck)
+	defer cancel()
+	err = review.CheckTrial(limited, rules)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return errs.Invalid("rules", "take more than %s to run their cases; try fewer, or make them simpler", maxCheck)
+	}
+	return err
 }
 
 func toTrial(rules []rule.Rule, t review.Trial) *prwardenv1.TryRulesResponse {
