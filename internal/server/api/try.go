@@ -108,6 +108,9 @@ func toTrial(rules []rule.Rule, t review.Trial) *prwardenv1.TryRulesResponse {
 		for _, n := range pr.Hits {
 			in.Hits += clamp(n)
 		}
+		for _, f := range in.Findings { // no review before had them
+			f.State = prwardenv1.Finding_new.Enum()
+		}
 		out.PullRequests = append(out.PullRequests, in)
 	}
 

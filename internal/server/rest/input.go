@@ -257,8 +257,17 @@ type route struct {
 // match returns the route of a request; nil for none. allowed are then the HTTP
 // methods that its path takes.
 func match(routes []*route, verb, path string) (found *route, allowed []string) {
+	// The longest pattern says most: /v1/rules/{id=**}:history of a rule's history,
+	// which is no rule of that name.
+	pattern := ""
 	for _, rt := range routes {
-		if !rt.path.MatchString(path) {
+		if len(rt.pattern) > len(pattern) && rt.path.MatchString(path) {
+			pattern = rt.pattern
+		}
+	}
+
+	for _, rt := range routes {
+		if rt.pattern != pattern {
 			continue
 		}
 
@@ -299,10 +308,7 @@ func readRoutes() ([]*route, error) {
 		}
 	}
 
-	// The longer of two patterns says more, as /v1/rules/{id=**}:history does.
-	slices.SortFunc(out, func(a, b *route) int {
-		return cmp.Or(strings.Compare(a.verb, b.verb), cmp.Compare(len(b.pattern), len(a.pattern)))
-	})
+	slices.SortStableFunc(out, func(a, b *route) int { return strings.Compare(a.verb, b.verb) })
 	return out, nil
 }
 

@@ -62,6 +62,8 @@ func TestRefusals(t *testing.T) {
 			[]string{"x"}},
 		"constraint": {"POST", "/v1/reviews", `{"repo":"a","pr_number":0}`, nil, 400, "INVALID_ARGUMENT",
 			[]string{"repo", "pr_number"}},
+		"constraint of a stream": {"POST", "/v1/rules:batch", `{"version":-1,"rules":[],"etag":"\u0000"}`, nil, 400,
+			"INVALID_ARGUMENT", []string{"version", "etag"}},
 		"rule constraint": {"POST", "/v1/rules", ruleBody[:len(ruleBody)-1] + `,"paths":{"include":[""]}}`, nil, 400,
 			"INVALID_ARGUMENT", []string{"paths.include[0]"}},
 		"body of a GET":       {"GET", "/v1/rules", "{}", nil, 400, "INVALID_ARGUMENT", []string{"body"}},
@@ -127,6 +129,7 @@ func TestAllow(t *testing.T) {
 		"/v1/reviews/rev_1:cancel": "POST, OPTIONS", // no identifier looks like this
 		"/v1/rules":                "GET, HEAD, POST, OPTIONS",
 		"/v1/rules/a/b":            "DELETE, GET, HEAD, PATCH, OPTIONS",
+		"/v1/rules/a/b:history":    "GET, HEAD, OPTIONS",
 		"/v1/keys/key_1":           "DELETE, OPTIONS",
 		"/healthz":                 "GET, HEAD",
 	} {

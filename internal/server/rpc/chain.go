@@ -57,8 +57,7 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []
 			selector.StreamServerInterceptor(grpcauth.StreamServerInterceptor(admit), selector.MatchFunc(needsKey)), true,
 		},
 		{"overload", boundedUnary, boundedStream, true},
-		// What a stream receives is checked where that is bounded.
-		{"validation", validate, nil, false},
+		{"validation", validate, validateStream, false},
 	}
 }
 

@@ -202,6 +202,22 @@ func validate(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grp
 	return handler(ctx, req)
 }
 
+// validateStream is the same link for what a stream receives.
+func validateStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return handler(srv, checking{ss})
+}
+
+// checking is a stream whose messages are checked.
+type checking struct{ grpc.ServerStream }
+
+// RecvMsg implements grpc.ServerStream.
+func (s checking) RecvMsg(m any) error {
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	return check(m.(proto.Message))
+}
+
 // check returns what is wrong with a message. A large one has room for hundreds
 // of thousands of mistakes, so only its first is named.
 func check(m proto.Message) error {

@@ -2328,7 +2328,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "disable": [
-                     *         "hygiene/todo"
+                     *         "hygiene/js-debug-log"
                      *       ],
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "fail_on": "high",
@@ -2339,7 +2339,7 @@ export interface operations {
                      *         "rulesets": []
                      *       },
                      *       "override": {
-                     *         "security/weak-hash": {
+                     *         "security/c-weak-crypto": {
                      *           "exclude": [
                      *             "legacy/**"
                      *           ],
@@ -2387,7 +2387,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "disable": [
-                 *         "hygiene/todo"
+                 *         "hygiene/js-debug-log"
                  *       ],
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "fail_on": "high",
@@ -2398,7 +2398,7 @@ export interface operations {
                  *         "rulesets": []
                  *       },
                  *       "override": {
-                 *         "security/weak-hash": {
+                 *         "security/c-weak-crypto": {
                  *           "exclude": [
                  *             "legacy/**"
                  *           ],
@@ -2438,7 +2438,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "disable": [
-                     *         "hygiene/todo"
+                     *         "hygiene/js-debug-log"
                      *       ],
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "fail_on": "high",
@@ -2449,7 +2449,7 @@ export interface operations {
                      *         "rulesets": []
                      *       },
                      *       "override": {
-                     *         "security/weak-hash": {
+                     *         "security/c-weak-crypto": {
                      *           "exclude": [
                      *             "legacy/**"
                      *           ],
