@@ -202,6 +202,8 @@ def mend_policy(body):
         body["override"] = {"security/c-weak-crypto": {"severity": "low", "exclude": ["legacy/**"]}}
     if "locked" in body:
         body["locked"] = {**body["locked"], "rules": ["secrets/*"]}
+        if "default" in body["locked"].get("rulesets", []):
+            body.pop("disable", None)  # what is locked can't be off
     mend_etag(body)
 
 

@@ -576,7 +576,7 @@ var File_prwarden_v1_policy_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\x81\x0e\n" +
+	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\x8d\x0e\n" +
 	"\x06Policy\x12+\n" +
 	"\adisable\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18dR\adisable\x12H\n" +
 	"\boverride\x18\x02 \x03(\v2!.prwarden.v1.Policy.OverrideEntryB\t\xbaH\x06\x9a\x01\x03\x10\xf4\x03R\boverride\x122\n" +
@@ -593,10 +593,10 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\bOverride\x12<\n" +
 	"\bseverity\x18\x01 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x00R\bseverity\x88\x01\x01\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexcludeB\v\n" +
-	"\t_severity\x1al\n" +
+	"\t_severity\x1ar\n" +
 	"\x06Locked\x12'\n" +
-	"\x05rules\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18fR\x05rules\x129\n" +
-	"\brulesets\x18\x02 \x03(\tB\x1d\xbaH\x1a\x92\x01\x17\x10\x02\"\x13r\x11R\adefaultR\x06customR\brulesets\x1a\xd2\x02\n" +
+	"\x05rules\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18fR\x05rules\x12?\n" +
+	"\brulesets\x18\x02 \x03(\tB#\x92A\x03\xb0\x01\x01\xbaH\x1a\x92\x01\x17\x10\x02\"\x13r\x11R\adefaultR\x06customR\brulesets\x1a\xd2\x02\n" +
 	"\vSuppression\x12\x1d\n" +
 	"\aallowed\x18\x01 \x01(\bH\x00R\aallowed\x88\x01\x01\x125\n" +
 	"\x05up_to\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x01R\x04upTo\x88\x01\x01\x12\x1d\n" +
@@ -613,9 +613,9 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\b_secretsB\x11\n" +
 	"\x0f_require_reasonB\x0e\n" +
 	"\f_require_endB\v\n" +
-	"\t_max_days\x1aR\n" +
-	"\x05Skips\x12I\n" +
-	"\ttolerated\x18\x01 \x03(\x0e2\x18.prwarden.v1.Skip.ReasonB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\a\x82\x01\x04\x10\x01 \x00R\ttolerated\x1aY\n" +
+	"\t_max_days\x1aX\n" +
+	"\x05Skips\x12O\n" +
+	"\ttolerated\x18\x01 \x03(\x0e2\x18.prwarden.v1.Skip.ReasonB\x17\x92A\x03\xb0\x01\x01\xbaH\x0e\x92\x01\v\x10\x14\"\a\x82\x01\x04\x10\x01 \x00R\ttolerated\x1aY\n" +
 	"\rOverrideEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.prwarden.v1.Policy.OverrideR\x05value:\x028\x01:\xfa\x03\x92A\xf6\x032\xf3\x03{\"disable\": [\"hygiene/js-debug-log\"], \"override\": {\"security/c-weak-crypto\": {\"severity\": \"low\", \"exclude\": [\"legacy/**\"]}}, \"locked\": {\"rules\": [\"secrets/*\"], \"rulesets\": []}, \"suppression\": {\"allowed\": true, \"up_to\": \"high\", \"secrets\": false, \"require_reason\": true, \"require_end\": true, \"max_days\": 366}, \"fail_on\": \"high\", \"skips\": {\"tolerated\": [\"binary\", \"submodule\"]}, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}B\n" +

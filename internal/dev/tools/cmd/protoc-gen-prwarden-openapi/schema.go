@@ -108,7 +108,7 @@ func (g *generator) field(f *protogen.Field, dir direction) object {
 	set(list, "description", description)
 	set(list, "minItems", repeated.GetMinItems())
 	set(list, "maxItems", max(repeated.GetMaxItems(), optionsOf(f).GetMaxItems()))
-	set(list, "uniqueItems", repeated.GetUnique())
+	set(list, "uniqueItems", repeated.GetUnique() || optionsOf(f).GetUniqueItems())
 	return list
 }
 
