@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/page"
 )
 
 // Kind is what sort of actor makes a change.
@@ -134,17 +136,11 @@ type Store interface {
 // Filter selects events. Zero fields select all.
 type Filter struct {
 	Action Action
-	Actor  string    // as Event has it
-	Since  time.Time // the first moment
-	Until  time.Time // the moment after the last
-	After  Cursor    // the last event of the page before
+	Actor  string      // as Event has it
+	Since  time.Time   // the first moment
+	Until  time.Time   // the moment after the last
+	After  page.Cursor // the last event of the page before
 	Limit  int
-}
-
-// Cursor is the place of an event in a list.
-type Cursor struct {
-	At time.Time
-	ID string
 }
 
 // Event is a change that was made.

@@ -2,12 +2,8 @@ package audit
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/page"
 )
 
@@ -36,24 +32,15 @@ type ListInput struct {
 // List returns a page of an organization's events, newest first, and the token
 // of the next page; "" on the last. Those of all organizations are for "".
 func (s *Service) List(ctx context.Context, organization string, in ListInput) ([]Event, string, error) {
-	size := in.PageSize
-	if size == 0 {
-		size = DefaultPageSize
-	}
-	if size < 1 || size > MaxPageSize {
-		return nil, "", errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxPageSize, size)
+	size, err := page.Size(in.PageSize, DefaultPageSize, MaxPageSize)
+	if err != nil {
+		return nil, "", err
 	}
 
 	f := Filter{Action: in.Action, Actor: in.Actor, Since: in.Since, Until: in.Until, Limit: size + 1}
 	filters := []string{string(f.Action), f.Actor, in.Since.String(), in.Until.String()}
-	if in.PageToken != "" {
-		place, ok := page.Place(in.PageToken, filters...)
-		if ok {
-			f.After, ok = parseCursor(place)
-		}
-		if !ok {
-			return nil, "", errs.Invalid("page_token", "must be the next_page_token of a page with the same filters")
-		}
+	if f.After, err = page.After(in.PageToken, filters...); err != nil {
+		return nil, "", err
 	}
 
 	events, err := s.store.Events(ctx, organization, f)
@@ -62,12 +49,5 @@ func (s *Service) List(ctx context.Context, organization string, in ListInput) (
 	}
 	last := events[size-1]
 
-	return events[:size], page.Token(fmt.Sprintf("%d.%s", last.At.UnixMicro(), last.ID), filters...), nil
-}
-
-func parseCursor(place string) (Cursor, bool) {
-	at, id, _ := strings.Cut(place, ".")
-	micros, err := strconv.ParseInt(at, 10, 64)
-
-	return Cursor{At: time.UnixMicro(micros).UTC(), ID: id}, err == nil && id != ""
+	return events[:size], page.Cursor{At: last.At, ID: last.ID}.Token(filters...), nil
 }

@@ -137,7 +137,7 @@ func (k *Keys) Create(ctx context.Context, c Caller, n NewKey) (Key, string, err
 		return Key{}, "", err
 	}
 
-	return k.Issue(ctx, c.Organization, n)
+	return k.issue(ctx, c.Organization, n)
 }
 
 // bequeath bounds what a key gets from the one that makes it.
@@ -173,6 +173,11 @@ func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, er
 		return Key{}, "", err
 	}
 
+	return k.issue(ctx, org, n)
+}
+
+// issue makes a key that was found valid.
+func (k *Keys) issue(ctx context.Context, org string, n NewKey) (Key, string, error) {
 	token := NewToken()
 	key, err := k.store.CreateKey(ctx, Key{
 		ID: NewKeyID(), Organization: org, Name: n.Name, Hash: HashToken(token),

@@ -30,7 +30,7 @@ func PushRules(ctx context.Context, st Streams, c config.Client, in RulesPushInp
 	if err != nil {
 		return err
 	}
-	client, err := rulesClient(st, c)
+	client, err := newClient(st, c, troubles(st))
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,6 @@ func readPushFile(ctx context.Context, st Streams, path string) ([]rule.Rule, er
 	return nil, ErrFound
 }
 
-func rulesClient(st Streams, c config.Client) (*restclient.Client, error) {
-	return newClient(st, c, func(err error) {
-		st.note("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
-	})
-}
-
 func showPlan(w io.Writer, plan restclient.RulesPlan) error {
 	var b strings.Builder
 	signs := map[rule.Action]string{rule.ActionCreate: "+", rule.ActionUpdate: "~", rule.ActionDelete: "-"}
@@ -109,7 +103,7 @@ func showPlan(w io.Writer, plan restclient.RulesPlan) error {
 // PullRules writes the rules of an organization as a file that PushRules takes, to
 // stdout unless it is named.
 func PullRules(ctx context.Context, st Streams, c config.Client, file string) error {
-	client, err := rulesClient(st, c)
+	client, err := newClient(st, c, troubles(st))
 	if err != nil {
 		return err
 	}
@@ -137,7 +131,7 @@ func RuleHistory(ctx context.Context, st Streams, c config.Client, id, output st
 	if output != "text" && output != "json" {
 		return Usagef("--output: %q is not a format; use text or json", output)
 	}
-	client, err := rulesClient(st, c)
+	client, err := newClient(st, c, troubles(st))
 	if err != nil {
 		return err
 	}

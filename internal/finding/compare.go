@@ -46,7 +46,7 @@ func Compare(previous, current Result) Comparison {
 
 // states says which findings are among the previous ones.
 func states(findings []Finding, previous ...[]Finding) []State {
-	known := fingerprints(previous...)
+	known := Fingerprints(previous...)
 	all := make([]State, len(findings))
 	for i, f := range findings {
 		all[i] = StateNew
@@ -61,7 +61,7 @@ func states(findings []Finding, previous ...[]Finding) []State {
 // fixed returns the indexes of the previous findings that are gone from the
 // current result. Of a rule that was stopped in a file nothing counts as fixed there.
 func fixed(previous []Finding, current Result) (gone []int) {
-	there := fingerprints(current.Findings, current.Suppressed, current.Observed)
+	there := Fingerprints(current.Findings, current.Suppressed, current.Observed)
 	type place struct{ file, rule string }
 	stopped, files := map[place]bool{}, map[string]bool{}
 	for _, s := range current.Skips {
@@ -84,7 +84,8 @@ func fixed(previous []Finding, current Result) (gone []int) {
 	return gone
 }
 
-func fingerprints(lists ...[]Finding) map[string]bool {
+// Fingerprints are those of the findings in lists.
+func Fingerprints(lists ...[]Finding) map[string]bool {
 	all := map[string]bool{}
 	for _, findings := range lists {
 		for _, f := range findings {

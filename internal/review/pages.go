@@ -2,10 +2,7 @@ package review
 
 import (
 	"context"
-	"fmt"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -26,15 +23,8 @@ type Filter struct {
 	Repo     string
 	PRNumber int32
 	Status   Status
-	Limit    int    // at least 1
-	After    Cursor // only reviews that come after this place in the list
-}
-
-// Cursor is a place in the list of reviews, newest first. The zero Cursor is
-// before the first.
-type Cursor struct {
-	CreatedAt time.Time
-	ID        string
+	Limit    int         // at least 1
+	After    page.Cursor // only reviews that come after this place in the list
 }
 
 // FindingFilter selects findings of a review. Zero fields select all of the
@@ -67,23 +57,14 @@ type ListInput struct {
 // List returns a page of reviews, newest first, without findings, and the
 // token of the next page; "" on the last.
 func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review, string, error) {
-	size := in.PageSize
-	if size == 0 {
-		size = DefaultPageSize
-	}
-	if size < 1 || size > MaxPageSize {
-		return nil, "", errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxPageSize, size)
+	size, err := page.Size(in.PageSize, DefaultPageSize, MaxPageSize)
+	if err != nil {
+		return nil, "", err
 	}
 	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, Limit: size + 1}
 	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status)}
-	if in.PageToken != "" {
-		place, ok := page.Place(in.PageToken, filters...)
-		if ok {
-			f.After, ok = parseCursor(place)
-		}
-		if !ok {
-			return nil, "", errs.Invalid("page_token", "must be the next_page_token of a page with the same filters")
-		}
+	if f.After, err = page.After(in.PageToken, filters...); err != nil {
+		return nil, "", err
 	}
 
 	reviews, err := s.store.ListReviews(ctx, org, f)
@@ -91,13 +72,7 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 		return reviews, "", err
 	}
 	last := reviews[size-1]
-	return reviews[:size], page.Token(fmt.Sprintf("%d.%s", last.CreatedAt.UnixMicro(), last.ID), filters...), nil
-}
-
-func parseCursor(place string) (Cursor, bool) {
-	created, id, _ := strings.Cut(place, ".")
-	micros, err := strconv.ParseInt(created, 10, 64)
-	return Cursor{CreatedAt: time.UnixMicro(micros).UTC(), ID: id}, err == nil && id != ""
+	return reviews[:size], page.Cursor{At: last.CreatedAt, ID: last.ID}.Token(filters...), nil
 }
 
 // FindingsInput selects a page of a review's findings. Zero fields select all
@@ -118,7 +93,7 @@ type FindingsInput struct {
 // ReviewService.ListFindings in the API.
 func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([]finding.Finding, string, error) {
 	f := FindingFilter{
-		Kind: in.Kind, MinSeverity: in.MinSeverity, File: in.File, State: in.State, Limit: in.PageSize,
+		Kind: in.Kind, MinSeverity: in.MinSeverity, File: in.File, State: in.State,
 	}
 	if f.Kind == "" {
 		f.Kind = finding.KindReported
@@ -130,11 +105,9 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 	if in.RuleID != "" {
 		f.RuleID = rule.FullID(in.RuleID)
 	}
-	if f.Limit == 0 {
-		f.Limit = DefaultFindingsPage
-	}
-	if f.Limit < 1 || f.Limit > MaxFindingsPage {
-		return nil, "", errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxFindingsPage, f.Limit)
+	var err error
+	if f.Limit, err = page.Size(in.PageSize, DefaultFindingsPage, MaxFindingsPage); err != nil {
+		return nil, "", err
 	}
 	filters := []string{in.ReviewID, string(f.Kind), f.MinSeverity.String(), f.RuleID, f.File, string(f.State)}
 	if in.PageToken != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -135,7 +136,7 @@ func (t *Trials) last(ctx context.Context, org string, in TrialInput) (last []Re
 			break
 		}
 		end := reviews[len(reviews)-1]
-		f.After = Cursor{CreatedAt: end.CreatedAt, ID: end.ID}
+		f.After = page.Cursor{At: end.CreatedAt, ID: end.ID}
 	}
 
 	return last, nil

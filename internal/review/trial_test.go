@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -25,7 +26,7 @@ type reviewed struct {
 
 func (s reviewed) ListReviews(_ context.Context, _ string, f review.Filter) (out []review.Review, err error) {
 	for _, r := range s.all {
-		after := f.After == review.Cursor{} || r.CreatedAt.Before(f.After.CreatedAt)
+		after := f.After == page.Cursor{} || r.CreatedAt.Before(f.After.At)
 		if after && len(out) < f.Limit && (f.Repo == "" || r.Repo == f.Repo) {
 			out = append(out, r)
 		}

@@ -40,7 +40,7 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 		return counts[k]
 	}
 
-	suppressed, observed := fingerprints(previous.Suppressed), fingerprints(previous.Observed)
+	suppressed, observed := finding.Fingerprints(previous.Suppressed), finding.Fingerprints(previous.Observed)
 	for i, f := range current.Findings {
 		if c.Reported[i] == finding.StateNew && !suppressed[f.Fingerprint] && !observed[f.Fingerprint] {
 			of(f).Found++
@@ -75,15 +75,6 @@ func Of(previous, current finding.Result, c finding.Comparison) []Count {
 	slices.SortFunc(all, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.Severity, b.Severity))
 	})
-
-	return all
-}
-
-func fingerprints(findings []finding.Finding) map[string]bool {
-	all := make(map[string]bool, len(findings))
-	for _, f := range findings {
-		all[f.Fingerprint] = true
-	}
 
 	return all
 }

@@ -101,12 +101,9 @@ func (s *Service) Rules(ctx context.Context, org string, in RulesInput) (RulesPa
 	if f.Since, f.Until, err = s.window(in.Since, in.Until); err != nil {
 		return RulesPage{}, err
 	}
-	size := in.PageSize
-	if size == 0 {
-		size = DefaultPageSize
-	}
-	if size < 1 || size > MaxPageSize {
-		return RulesPage{}, errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxPageSize, size)
+	size, err := page.Size(in.PageSize, DefaultPageSize, MaxPageSize)
+	if err != nil {
+		return RulesPage{}, err
 	}
 	f.Limit = size + 1
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -251,8 +252,8 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 	if f.Status != "" {
 		where("status = ?", string(f.Status))
 	}
-	if f.After != (review.Cursor{}) {
-		where("(created_at, id) < (?, ?)", at(f.After.CreatedAt), f.After.ID)
+	if f.After != (page.Cursor{}) {
+		where("(created_at, id) < (?, ?)", at(f.After.At), f.After.ID)
 	}
 	query += " ORDER BY created_at DESC, id DESC LIMIT ?"
 	args = append(args, max(f.Limit, 1))

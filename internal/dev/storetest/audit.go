@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/page"
 )
 
 // as returns the test's context with an actor.
@@ -163,15 +164,15 @@ func auditPages(t *testing.T, h Harness) {
 	var got, seen []string
 	f := audit.Filter{Limit: 2}
 	for {
-		page := events(t, h, acme, f)
-		if len(page) == 0 {
+		some := events(t, h, acme, f)
+		if len(some) == 0 {
 			break
 		}
-		for _, e := range page {
+		for _, e := range some {
 			got, seen = append(got, e.Target), append(seen, e.ID)
 		}
-		last := page[len(page)-1]
-		f.After = audit.Cursor{At: last.At, ID: last.ID}
+		last := some[len(some)-1]
+		f.After = page.Cursor{At: last.At, ID: last.ID}
 	}
 	assert.ElementsMatch(t, want, got)
 	assert.Equal(t, want[0], got[0])

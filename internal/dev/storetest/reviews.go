@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -116,14 +117,14 @@ func listPages(t *testing.T, h Harness) {
 		var got []string
 		f := review.Filter{Limit: size}
 		for {
-			page := list(t, h, acme, f)
-			require.LessOrEqual(t, len(page), size)
-			got = append(got, ids(page)...)
-			if len(page) < size {
+			some := list(t, h, acme, f)
+			require.LessOrEqual(t, len(some), size)
+			got = append(got, ids(some)...)
+			if len(some) < size {
 				break
 			}
-			last := page[len(page)-1]
-			f.After = review.Cursor{CreatedAt: last.CreatedAt, ID: last.ID}
+			last := some[len(some)-1]
+			f.After = page.Cursor{At: last.CreatedAt, ID: last.ID}
 		}
 		require.Equal(t, want, got, "pages of %d", size)
 	}
@@ -158,11 +159,11 @@ func listFilters(t *testing.T, h Harness) {
 		"canceled":     {review.Filter{Status: review.Canceled}, []string{"rev_2"}},
 		"failed":       {review.Filter{Status: review.Failed}, []string{}},
 		"all of them":  {review.Filter{Repo: "acme/shop", PRNumber: 1, Status: review.Queued}, []string{"rev_4"}},
-		"after a review": {review.Filter{After: review.Cursor{CreatedAt: second.CreatedAt, ID: second.ID}},
+		"after a review": {review.Filter{After: page.Cursor{At: second.CreatedAt, ID: second.ID}},
 			[]string{"rev_1"}},
 		"all and after": {review.Filter{
 			Repo: "acme/shop", PRNumber: 1, Status: review.InProgress,
-			After: review.Cursor{CreatedAt: second.CreatedAt, ID: second.ID},
+			After: page.Cursor{At: second.CreatedAt, ID: second.ID},
 		}, []string{"rev_1"}},
 	}
 	for name, c := range cases {

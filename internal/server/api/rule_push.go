@@ -12,6 +12,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
@@ -115,8 +116,9 @@ func (h *Rules) ListRuleHistory(
 	}
 	before := int64(0)
 	if token := req.GetPageToken(); token != "" {
+		place, ok := page.Place(token, req.GetId())
 		var err error
-		if before, err = strconv.ParseInt(token, 10, 64); err != nil || before < 1 {
+		if before, err = strconv.ParseInt(place, 10, 64); !ok || err != nil || before < 1 {
 			return nil, errs.Invalid("page_token", "is not one that an answer of this call had")
 		}
 	}
@@ -128,7 +130,7 @@ func (h *Rules) ListRuleHistory(
 	out := &prwardenv1.ListRuleHistoryResponse{}
 	if len(versions) > size {
 		versions = versions[:size]
-		out.NextPageToken = strconv.FormatInt(versions[size-1].Seq, 10)
+		out.NextPageToken = page.Token(strconv.FormatInt(versions[size-1].Seq, 10), req.GetId())
 	}
 	out.Entries = each(versions, toVersion)
 	return out, nil
