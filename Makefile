@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants benchstat build-bench bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-hosts test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -41,6 +41,9 @@ race: need-git need-curl need-postgres tools-test ## Run every test with the rac
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3; LONG=1 for over 20,000)
 	@.ci/property-test
+
+test-hosts: need-go ## Test code hosts against the documents that vendors publish (needs Node.js with npm)
+	@.ci/test-hosts
 
 test-sdks: need-go need-git need-languages ## Install each SDK and run its example on a real server (SDKFLAGS='-only python')
 	@mkdir -p bin
@@ -111,6 +114,11 @@ OWN_MOUNTS = $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
 
 chaos-short: need-go need-git need-postgres ## The same for a minute on each database
 	@$(MAKE) --no-print-directory chaos CHAOSFLAGS='-reviews 300 -for 60s $(CHAOSFLAGS)'
+
+chaos-hosts: need-go need-git need-postgres ## Kill servers while they publish in code hosts that fail, 15 minutes (CHAOSFLAGS='-seed 7')
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/chaos
+	@bin/chaos -hosts -kill-every 1500ms -settle 15m $(CHAOSFLAGS)
 
 microbench: need-go need-git need-postgres ## Run the benchmarks of Go packages (BENCH=regexp, PKG=package)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)

@@ -47,6 +47,7 @@ failed.`,
 	}
 	flags := cmd.Flags()
 	bindOutput(cmd, &in.Output, "")
+	bindAnnotations(cmd, &in.Output)
 	flags.BoolVar(&in.Output.NewOnly, "new-only", false,
 		"Let only findings fail that the review before did not have. The next review lets them pass.")
 	flags.StringVar(&in.Ruleset, "ruleset", "", "`RULESET` to apply: default, or custom "+
@@ -73,6 +74,12 @@ failed.`,
 	}, cmd)
 }
 
+// bindAnnotations gives a command the flag of what is annotated twice.
+func bindAnnotations(cmd *cobra.Command, out *cli.Output) {
+	cmd.Flags().StringVar(&out.Annotations, "annotations", cli.AnnotationsAuto, "What the format github does where a "+
+		"check of a connection shows the findings already: `auto|always`; auto has the verdict only, and where they are.")
+}
+
 func newReviewShow(st cli.Streams) *cobra.Command {
 	var out cli.Output
 	cmd := &cobra.Command{
@@ -85,6 +92,7 @@ Exit status, when it has ended: that of prwarden review.`,
 		Example: `  prwarden review show rev_01k9w3t5zq8h4m2x7d6c0b1a -o sarif=prwarden.sarif`,
 	}
 	bindOutput(cmd, &out, "")
+	bindAnnotations(cmd, &out)
 	return oneArg(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config, id string) error {
 		return cli.ShowReview(ctx, st, c.Client, out, id)
 	}, cmd)

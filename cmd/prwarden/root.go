@@ -40,7 +40,8 @@ REST and a gRPC API.`,
 	root.SetErr(st.Err)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 
-	root.AddCommand(newReview(st), newScan(st), newRules(st), newPolicy(st), newVersion(st), newMan())
+	root.AddCommand(newReview(st), newScan(st), newRules(st), newPolicy(st), newFindings(st), newWebhooks(st),
+		newVersion(st), newMan())
 	root.AddCommand(serverCommands(st)...)
 	return root
 }

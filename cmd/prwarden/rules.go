@@ -16,8 +16,8 @@ func newRules(st cli.Streams) *cobra.Command {
 		Use:   "rules",
 		Short: "Write rules: check, test, try, explain and push them",
 		Long: `Check, test, try and explain rules. No server is needed, but for push, pull,
-history, stats and try --last: the others read files and the default ruleset,
-which is part of the program.`,
+history, stats, try --last and list --organization: the others read files and
+the default ruleset, which is part of the program.`,
 	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesStats(st), newRulesExplain(st), newRulesList(st),
 		newRulesSchema(st), newRulesPush(st), newRulesPull(st), newRulesHistory(st))
 }
@@ -49,7 +49,7 @@ also a warning), 2 when the command line is wrong or a file can't be read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.Strict, "strict", false, "Fail on warnings too.")
-	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
+	cmd.Flags().StringVarP(&in.Output, "output", "o", rules.OutputText, "How to print: `text|json`.")
 	return cmd
 }
 
@@ -203,31 +203,48 @@ Exit status: 0, or 2 when there is no such rule.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
-	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
+	cmd.Flags().StringVarP(&in.Output, "output", "o", rules.OutputText, "How to print: `text|json`.")
 	return cmd
 }
 
 func newRulesList(st cli.Streams) *cobra.Command {
 	var in rules.ListInput
+	organization := false
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the rules that apply here",
+		Short: "List the rules that apply here, or those of the organization",
 		Long: `List the default rules and those of the rules file, with the severities that
-they have here. Those that the file disables are marked.`,
+they have here. Those that the file disables are marked.
+
+With --organization list the rules that your organization has on a server: their
+mode, or that they are off, and who changed them last, and when. The API key needs
+the scope rules:read; it comes from PRWARDEN_API_KEY or from --key-file.`,
 		Example: `  # The worst
   prwarden rules list --severity high
 
   # One category, for programs
-  prwarden rules list --category secrets --output json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return rules.List(cmd.Context(), st, in) },
+  prwarden rules list --category secrets --output json
+
+  # What the organization has, and since when
+  prwarden rules list --organization`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
 	flags.StringVar(&in.Severity, "severity", "", "Only rules of this `SEVERITY` or a worse one.")
 	flags.StringVar(&in.Category, "category", "", "Only rules of this `CATEGORY`, such as secrets.")
-	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
-	return cmd
+	flags.BoolVar(&organization, "organization", false, "List the rules of the organization on a server.")
+	flags.StringVarP(&in.Output, "output", "o", rules.OutputText, "How to print: `text|json`.")
+	return noArgs(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+		if !organization {
+			return rules.List(ctx, st, in)
+		}
+		if err := excluded(cmd, []string{"rules"}, "does not go with --organization"); err != nil {
+			return err
+		}
+		return cli.ListRules(ctx, st, c.Client, cli.RuleListInput{
+			Severity: in.Severity, Category: in.Category, Output: in.Output,
+		})
+	}, cmd)
 }
 
 func newRulesSchema(st cli.Streams) *cobra.Command {

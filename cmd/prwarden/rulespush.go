@@ -23,7 +23,8 @@ Rules that are on the server and not in the file stay, unless there is --prune. 
 second push of the same file changes nothing. When somebody else changes rules
 after the plan was made, nothing is done.
 
-The API key needs the scope rules:write. It comes from PRWARDEN_API_KEY or from
+The API key needs the scope rules:write, and rules:read to show what values
+change. It comes from PRWARDEN_API_KEY or from
 --key-file.
 
 Exit status: 0, 1 when FILE has mistakes, 2 when the command line, the
@@ -79,7 +80,7 @@ Exit status: 0, 2 when the command line, the configuration or the request is
 wrong, 3 when the service failed.`,
 		Example: `  prwarden rules history custom/no-print`,
 	}
-	cmd.Flags().StringVar(&output, "output", "text", "How to print: `text|json`.")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "How to print: `text|json`.")
 	return oneArg(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config, id string) error {
 		return cli.RuleHistory(ctx, st, c.Client, id, output)
 	}, cmd)

@@ -16,7 +16,7 @@ import (
 func serverCommands(st cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),
-		newAudit(st),
+		newConnections(st, admin.Connections, newConnectionsReseal(st)), newAudit(st),
 	}
 }
 
@@ -125,14 +125,19 @@ func newKeys(st cli.Streams) *cobra.Command {
 themselves, while the server runs or before. A key belongs to one organization
 and may do what its scopes say:
 
-    reviews:read   read and watch reviews, and numbers about them
-    reviews:write  start and cancel reviews
-    rules:read     read rules
-    rules:write    create, change and delete rules
-    keys:admin     manage keys over the API
-    policy:read    read the organization's policy
-    policy:write   change it
-    audit:read     read the audit log`,
+    reviews:read     read and watch reviews, and numbers about them
+    reviews:write    start and cancel reviews
+    rules:read       read rules
+    rules:write      create, change and delete rules
+    keys:admin       manage keys over the API
+    policy:read      read the organization's policy
+    policy:write     change it
+    audit:read       read the audit log
+    findings:triage  decide about findings
+    hosts:read       read connections to code hosts
+    hosts:write      make, change and delete them
+    webhooks:read    read webhooks and their messages
+    webhooks:write   make, change and delete webhooks`,
 	}, newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
 }
 
@@ -151,14 +156,14 @@ only time that it is shown, the database keeps its hash.`,
       --scopes reviews:read,rules:read --expires 720h`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
-	flags.StringVar(&in.Name, "name", "", "Name that tells the key from others.")
-	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default "+
+	flags.StringVar(&in.Organization, "org", "", "`ORG` that the key belongs to.")
+	flags.StringVar(&in.Name, "name", "", "`NAME` that tells the key from others.")
+	flags.StringSliceVar(&in.Scopes, "scopes", nil, "`SCOPES`, separated by commas. (default "+
 		"reviews:read,reviews:write,rules:read,rules:write)")
-	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
+	flags.DurationVar(&in.Expires, "expires", 0, "The key works for this `TIME`, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0,
-		"Requests a minute; those of all its organization's keys have a limit, too. (default 60)")
+		"`NUMBER` of requests a minute; those of all its organization's keys have a limit, too. (default 60)")
 	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.CreateKey(ctx, st, c, in)
 	}, cmd)
@@ -173,7 +178,7 @@ func newKeysList(st cli.Streams) *cobra.Command {
 work any more are listed for 90 days.`,
 		Example: `  prwarden keys list --org acme`,
 	}
-	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
+	cmd.Flags().StringVar(&org, "org", "", "Only keys of this `ORG`.")
 	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.ListKeys(ctx, st, c, org)
 	}, cmd)
@@ -215,16 +220,27 @@ each says who created it.`,
   prwarden audit --actor key:key_3j9x0a7c5v1m`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&in.Organization, "org", "", "Only events of this organization.")
-	flags.StringVar(&in.Action, "action", "", "Only this action, such as key.create.")
-	flags.StringVar(&in.Actor, "actor", "", "Only this actor, such as key:KEY or cli:USER@HOST.")
+	flags.StringVar(&in.Organization, "org", "", "Only events of this `ORG`.")
+	flags.StringVar(&in.Action, "action", "", "Only this `ACTION`, such as key.create.")
+	flags.StringVar(&in.Actor, "actor", "", "Only this `ACTOR`, such as key:KEY or cli:USER@HOST.")
 	flags.StringVar(&in.Since, "since", "", "Only events since this `TIME`: RFC 3339, a date, or an age such as 7d.")
 	flags.StringVar(&in.Until, "until", "", "Only events before this `TIME`.")
-	flags.IntVar(&in.Limit, "limit", 100, "Most events that are shown; 0 for all.")
-	flags.StringVarP(&in.Output, "output", "o", "table", "Form of the output: table or jsonl.")
+	flags.IntVar(&in.Limit, "limit", 100, "Show at most `N`; 0 for all.")
+	flags.StringVarP(&in.Output, "output", "o", "table", "How to show them, `table|jsonl`.")
 	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.Audit(ctx, st, c, in)
 	}, cmd)
+}
+
+func newConnectionsReseal(st cli.Streams) *cobra.Command {
+	return noArgs(config.Connections, st, admin.ResealConnections, &cobra.Command{
+		Use:   "reseal",
+		Short: "Seal the secrets of all connections by the first key",
+		Long: `Seal the secrets of all connections of a server's database by the first of its
+keys. Do so after a new key was put before the old one in secrets.keys, and the
+servers were restarted; then the old one can go.`,
+		Example: `  prwarden connections reseal --config prwarden.yaml`,
+	})
 }
 
 func newOrganizations(st cli.Streams) *cobra.Command {
@@ -244,18 +260,18 @@ func organizationFlags(flags *pflag.FlagSet) admin.OrganizationChange {
 	flags.StringSliceVar(&in.Repositories, "repositories", nil,
 		"`GLOBS` of OWNER/NAME that may be scanned, separated by commas. (default all)")
 	flags.StringVar(&in.Host.URL, "host-url", organization.DefaultURL,
-		"Where a repository is cloned from, with {repo} in its path.")
+		"`URL` that a repository is cloned from, with {repo} in its path.")
 	flags.StringVar(&in.Host.TokenEnv, "host-token-env", "",
-		"Environment variable with the token for private repositories.")
+		"Environment `VARIABLE` with the token for private repositories.")
 	flags.StringVar(&in.Host.Username, "host-username", "",
-		"Goes with the token. (default "+organization.DefaultUsername+")")
+		"`NAME` that goes with the token. (default "+organization.DefaultUsername+")")
 	flags.StringVar(&in.Host.HeadRef, "host-head-ref", organization.DefaultHeadRef,
-		"Reference of a pull request's head.")
+		"`REF` of a pull request's head.")
 	flags.StringVar(&in.Host.MergeRef, "host-merge-ref", organization.DefaultMergeRef,
-		"Reference of its trial merge.")
-	flags.IntVar(&in.MaxScans, "max-scans", 0, "Most of its reviews scanned at once. (default no limit)")
-	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute that its keys make together. (default 6000)")
-	flags.IntVar(&in.MaxQueued, "max-queued", 0, "Most of its reviews that wait. (default 10000)")
+		"`REF` of its trial merge.")
+	flags.IntVar(&in.MaxScans, "max-scans", 0, "Scan at most `N` of its reviews at once. (default no limit)")
+	flags.IntVar(&in.RateLimit, "rate-limit", 0, "At most `N` requests a minute of all its keys together. (default 6000)")
+	flags.IntVar(&in.MaxQueued, "max-queued", 0, "At most `N` of its reviews wait. (default 10000)")
 
 	return func(o *organization.Organization) {
 		for flag, set := range map[string]func(){

@@ -8,5 +8,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 )
 
-// serverCommands are none: server and scanner are for Linux.
-func serverCommands(cli.Streams) []*cobra.Command { return nil }
+// serverCommands are those that need no database: server and scanner are for Linux.
+func serverCommands(st cli.Streams) []*cobra.Command {
+	return []*cobra.Command{newConnections(st, nil)}
+}

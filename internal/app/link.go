@@ -48,7 +48,7 @@ func (s *services) linkScanner(
 		return s.linkLocalScanner(c, env, r, t, log)
 	}
 
-	s.limitMemory(memoryLimit(int64(c.MemoryLimit), "/"), func() {}, log)
+	s.limitMemory(memoryLimit(int64(c.MemoryLimit), "/"), nil, log)
 	plain, secure := insecure.NewCredentials(), insecure.NewCredentials()
 	if slices.ContainsFunc(c.Scanners, c.TLSTo) {
 		loader, err := loadLink(c.Link, r, log)

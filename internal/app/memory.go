@@ -71,10 +71,14 @@ func groupLimit(root string) int64 {
 func rulesCache(limit int64) int64 { return min(max(limit/4, minRulesCache), maxRulesCache) }
 
 // limitMemory has the collector keep the process within a limit, and drops compiled
-// rules when what is alive takes half of it: what they take is only estimated. It
-// ends when the services are freed.
+// rules, where there are any, when what is alive takes half of it: what they take is
+// only estimated. It ends when the services are freed.
 func (s *services) limitMemory(limit int64, drop func(), log *slog.Logger) {
 	debug.SetMemoryLimit(limit)
+	if drop == nil {
+		return
+	}
+
 	done := make(chan struct{})
 	s.running.Go(func() {
 		ticker := time.NewTicker(memoryPause)

@@ -64,4 +64,6 @@ func TestLimitMemoryDrops(t *testing.T) { //nolint:paralleltest // it sets the l
 	s.limitMemory(math.MaxInt64, func() { t.Error("dropped") }, slog.New(slog.DiscardHandler))
 	require.NoError(t, s.free())
 	s.running.Wait()
+	s.limitMemory(math.MaxInt64, nil, nil) // nothing is to be dropped
+	s.running.Wait()
 }

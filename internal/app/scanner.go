@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -37,6 +37,7 @@ type Scanner struct {
 // NewScanner makes a scanner and listens; it serves from Start on. c must be
 // valid for config.Scanner. An error is a sentence for the operator.
 func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Scanner, err error) {
+	background.Reserve()
 	log = withTraceIDs(log)
 	s := &Scanner{registry: newRegistry(""), services: services{failed: make(chan error, 2)}}
 	defer func() {
@@ -84,35 +85,17 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 func (s *services) newScannerService(
 	c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger,
 ) (*scanner.Server, *git.Store, error) {
-	token := func(name string) (string, error) {
-		if err := c.CheckTokenEnv(name); err != nil {
-			return "", err
-		}
-		if value := env(name); value != "" {
-			return value, nil
-		}
-		return "", fmt.Errorf("the environment variable %s is not set", name)
-	}
-
 	limits := git.DefaultLimits()
-	limits.CacheSize, limits.ScannedSize = int64(c.CacheSize), int64(c.MaxFileSize)
-	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env), Token: token})
+	limits.CacheSize, limits.ScannedSize, limits.Moment = int64(c.CacheSize), int64(c.MaxFileSize), time.Second
+	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env)})
 	if err != nil {
 		return nil, nil, err
-	}
-
-	for _, o := range c.Organizations {
-		if o.Host.TokenEnv == "" {
-			continue
-		}
-		if _, err := token(o.Host.TokenEnv); err != nil {
-			return nil, nil, fmt.Errorf("organization %s: host: token_env: %w", o.Name, err)
-		}
 	}
 
 	memory := memoryLimit(int64(c.MemoryLimit), "/")
 	scans := scan.NewScanner(repositories, scan.Options{
 		Observe: newScannerMetrics(r).observe, Cache: rulesCache(memory),
+		Background: background.NewPool(),
 	})
 	s.limitMemory(memory, scans.HalveRules, log)
 	gauge(r, "prwarden_scanner_rules_cache_bytes", "Estimate of what compiled rules take that are kept.",

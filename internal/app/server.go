@@ -11,18 +11,16 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/reflection"
-
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/gen/openapi"
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/connection"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/publish"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
@@ -30,8 +28,11 @@ import (
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/server/setup"
 	"github.com/prwarden/prwarden/internal/stats"
 	"github.com/prwarden/prwarden/internal/store"
+	"github.com/prwarden/prwarden/internal/triage"
+	"github.com/prwarden/prwarden/internal/webhook"
 )
 
 // Server is a whole server: store, queue, scanner or the way to scanners, and
@@ -45,10 +46,17 @@ type Server struct {
 
 	store         *store.Store
 	organizations *organization.Directory
+	connections   *connection.Service
+	sources       *sources
 	policies      *policy.Service
+	triage        *triage.Service
 	keys          *auth.Keys
 	dispatcher    *review.Dispatcher
+	publisher     *publish.Publisher
 	listener      *store.Listener
+	deliveries    deliveries
+	webhooks      *webhook.Service
+	sender        *webhook.Sender
 	retention     *review.Retention
 	watches       *api.Reviews
 
@@ -66,6 +74,7 @@ type Addresses struct{ HTTP, GRPC, Ops string }
 // Start on. c must be valid for config.Serve. An error is a sentence for the
 // operator.
 func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Server, err error) {
+	background.Reserve()
 	s := &Server{log: withTraceIDs(log), services: services{failed: make(chan error, 3)}}
 	defer func() {
 		if err != nil {
@@ -81,6 +90,18 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	}
 
 	if s.organizations, err = organization.NewDirectory(ctx, s.store, s.log); err != nil {
+		return nil, err
+	}
+
+	if s.connections, err = OpenConnections(ctx, c, env, s.store, s.log); err != nil {
+		return nil, err
+	}
+
+	s.sources = &sources{
+		config: c, env: env, hostOf: s.organizations.Host, allowed: s.organizations.Allowed, hosts: s.connections,
+		isListed: c.Guard().Lists, log: s.log,
+	}
+	if err = s.sources.check(); err != nil {
 		return nil, err
 	}
 
@@ -144,22 +165,26 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	}
 
 	notifier := review.NewNotifier()
-	rules := rule.NewService(s.store, s.organizations, builtin)
+	allowed := reach{s.organizations, s.connections}
+	rules := rule.NewService(s.store, allowed, builtin)
 
-	reviews := review.NewService(s.store, s.organizations, notifier, client, c.ScanWorkers)
+	reviews := review.NewService(s.store, allowed, notifier, client, c.ScanWorkers)
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	s.ready = newReadiness(s.store.Ping, s.log)
 	s.listener = s.store.NewListener(notifier, s.log)
+	s.policies = policy.NewService(s.store, builtin)
 	s.watches = api.NewReviews(reviews, s.keys, api.SARIF{
 		Rules: rule.ByID(builtin), Version: build.Read().Version,
-	})
+	}, publish.NewCheckPages(s.store, s.store, s.policies))
 
 	scans := tracedScanner{client, s.tracing.tracer}
-	s.policies = policy.NewService(s.store, builtin)
+	s.triage = triage.NewService(s.store, rules, s.policies)
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Organizations: s.organizations, Policies: s.policies,
-		Log: s.log, OnEnd: s.metrics.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Organizations: allowed, Sources: s.sources,
+		Policies: s.policies, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
+	s.publisher = s.newPublisher(c)
+	s.sender = s.newSender(c)
 	s.retention = review.NewRetention(s.store, review.Keep{
 		Reviews: time.Duration(c.KeepReviews), Events: time.Duration(c.KeepAudit),
 	}, s.log)
@@ -171,7 +196,10 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 			func() float64 { return number(s.listener.Listening()) })
 	}
-	return s.assembleFace(c, rules, client, review.NewTrials(s.store, scans, rules, s.policies, s.organizations))
+	trials := review.NewTrials(s.store, s.dispatcher.Scanner(), rules, s.policies, allowed, s.sources)
+	s.deliveries = s.newDeliveries(c, reviews, rules)
+
+	return s.assembleFace(c, rules, client, trials)
 }
 
 // assembleFace makes what callers talk to.
@@ -186,21 +214,19 @@ func (s *Server) assembleFace(
 
 	s.grpc = rpc.New(rpc.Config{
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
-		Register: func(r grpc.ServiceRegistrar) {
-			prwardenv1.RegisterReviewServiceServer(r, s.watches)
-			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules, trials))
-			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
-			prwardenv1.RegisterPolicyServiceServer(r, api.NewPolicies(s.policies))
-			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
-			prwardenv1.RegisterAuditServiceServer(r, api.NewAudit(audit.NewService(s.store)))
-			healthpb.RegisterHealthServer(r, s.ready.health)
-			if with, ok := r.(reflection.GRPCServer); ok {
-				reflection.Register(with)
-			}
-		},
+		Register: api.Services{
+			Reviews: s.watches, Rules: api.NewRules(rules, trials), Keys: api.NewKeys(s.keys),
+			Policies: api.NewPolicies(s.policies), Stats: api.NewStats(stats.NewService(s.store, s.store.Now)),
+			Triage: api.NewTriage(s.triage),
+			Audit:  api.NewAudit(audit.NewService(s.store)), Hosts: api.NewConnections(s.connections, c.HookURL),
+			Webhooks: api.NewWebhooks(s.webhooks),
+			Pulls:    api.NewPullRequests(publish.NewService(s.store)),
+			Health:   s.ready.health,
+		}.Register,
 	})
 	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Log: s.log,
+		Hooks: s.hooks(c, admission.Guard), Setup: &setup.Handler{Service: s.connections, Log: s.log},
 		Ready: s.ready.Check, Scanner: client.Available,
 		Observe: s.metrics.answered, Tracer: s.tracing.tracer,
 	})
@@ -226,6 +252,9 @@ func (s *Server) Start() {
 	s.ready.start()
 	s.listener.Start()
 	s.dispatcher.Start()
+	s.publisher.Start()
+	s.deliveries.start()
+	s.sender.Start()
 	s.retention.Start()
 	s.serve("gRPC", func() error { return s.grpc.Serve(s.grpcAt) })
 	s.serve("HTTP", func() error { return s.http.Serve(s.httpAt) })
@@ -259,7 +288,17 @@ func (s *Server) Stop(ctx context.Context) error {
 		})
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 		defer cancel()
-		err := s.dispatcher.Stop(stopping)
+		requests.Go(func() {
+			if err := s.publisher.Stop(stopping); err != nil {
+				s.log.Warn("publishing was cut off; what it left is found out later", "error", err)
+			}
+		})
+		requests.Go(func() {
+			if err := s.sender.Stop(stopping); err != nil {
+				s.log.Warn("sending to webhooks was cut off; what it left is sent again later", "error", err)
+			}
+		})
+		err := errors.Join(s.deliveries.stop(stopping), s.dispatcher.Stop(stopping))
 		requests.Wait()
 
 		s.listener.Stop()

@@ -105,6 +105,8 @@ type metrics struct {
 	requests *prometheus.HistogramVec
 	attempts *prometheus.HistogramVec
 	shed     *prometheus.CounterVec
+
+	deliveries *prometheus.CounterVec
 }
 
 func newMetrics(schema int64) *metrics {
@@ -127,6 +129,7 @@ func newMetrics(schema int64) *metrics {
 			Name: "prwarden_requests_shed_total",
 			Help: "Requests that were refused because there were too many, by what there was too much of.",
 		}, []string{"limit"}),
+		deliveries: newDeliveryCounter(with),
 	}
 
 	registry.MustRegister(m.grpc)

@@ -5,6 +5,8 @@ package audit
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,16 +19,19 @@ type Kind string
 
 // The kinds of actors.
 const (
-	User   Kind = "user"   // somebody who is signed in
 	Key    Kind = "key"    // an API key
+	User   Kind = "user"   // a person who has signed in
 	CLI    Kind = "cli"    // the operator's command line
 	System Kind = "system" // the server itself, such as what a configuration file declares
+
+	Connection Kind = "connection" // a connection to a code host, whose webhooks cause it
+	Host       Kind = "host"       // somebody who writes a command into a pull request
 )
 
 // Actor is who makes a change, and from where.
 type Actor struct {
 	Kind      Kind
-	ID        string // a key's identifier, or user@host; empty for System
+	ID        string // a key's, user's or connection's identifier, user@host, or host's kind and login; empty for System
 	Address   string // IP address of the caller; empty when there is none
 	RequestID string // of the request; empty when there is none
 }
@@ -38,6 +43,13 @@ func (a Actor) String() string {
 	}
 
 	return string(a.Kind) + ":" + a.ID
+}
+
+// ParseActor returns the actor of a word, without an address.
+func ParseActor(word string) Actor {
+	kind, id, _ := strings.Cut(word, ":")
+
+	return Actor{Kind: Kind(kind), ID: id}
 }
 
 type actorKey struct{}
@@ -67,13 +79,50 @@ const (
 	KeyRevoke          Action = "key.revoke"
 	RuleCreate         Action = "rule.create"
 	RuleUpdate         Action = "rule.update"
-	PolicyUpdate       Action = "policy.update"
 	RuleDelete         Action = "rule.delete"
 	RulePush           Action = "rule.push"
+	PolicyUpdate       Action = "policy.update"
+	PullRepublish      Action = "publication.repeat"
+	FindingTriage      Action = "finding.triage"
+	FindingTriageUndo  Action = "finding.triage.undo"
 	OrganizationCreate Action = "organization.create"
 	OrganizationUpdate Action = "organization.update"
 	OrganizationRemove Action = "organization.remove"
+	ConnectionCreate   Action = "connection.create"
+	ConnectionSetUp    Action = "connection.setup"
+	ConnectionUpdate   Action = "connection.update"
+	ConnectionDelete   Action = "connection.delete"
+	ConnectionRotate   Action = "connection.rotate"
+	WebhookCreate      Action = "webhook.create"
+	WebhookUpdate      Action = "webhook.update"
+	WebhookDelete      Action = "webhook.delete"
+	WebhookRotate      Action = "webhook.rotate"
+	UserCreate         Action = "user.create"
+	UserDisable        Action = "user.disable"
+	UserEnable         Action = "user.enable"
+	UserRemove         Action = "user.remove"
+	UserPassword       Action = "user.password" // the password was changed
+	UserReset          Action = "user.reset"    // a link to set it was made
+	SessionCreate      Action = "session.create"
+	SessionRevoke      Action = "session.revoke"
+	MemberAdd          Action = "member.add"
+	MemberRole         Action = "member.role"
+	MemberRemove       Action = "member.remove"
+	InvitationCreate   Action = "invitation.create"
+	InvitationRevoke   Action = "invitation.revoke"
 )
+
+// Actions are all of them. In the proto, ListEventsRequest.action has them too.
+func Actions() []Action {
+	return []Action{
+		KeyCreate, KeyRevoke, RuleCreate, RuleUpdate, RuleDelete, RulePush, PolicyUpdate,
+		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
+		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
+		WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate,
+		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, SessionCreate, SessionRevoke,
+		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
+	}
+}
 
 // Installation is the organization of events that belong to none, such as that
 // one was removed. Only the operator sees them.
@@ -94,36 +143,50 @@ type Change struct {
 	Fields []Field
 }
 
-// What an event holds at most. The rest is cut off.
+// What an event holds at most, in bytes of JSON. The rest is cut off, which it
+// says.
 const (
+	maxValue  = 2 << 10
+	maxSize   = 16 << 10 // of all fields together
 	maxFields = 100
-	maxValue  = 2 << 10 // bytes
 )
 
 // Bounded returns the change as an event stores it.
 func (c Change) Bounded() Change {
-	fields := make([]Field, 0, min(len(c.Fields), maxFields))
-	for _, f := range c.Fields[:min(len(c.Fields), maxFields)] {
-		fields = append(fields, Field{Name: f.Name, Before: cut(f.Before), After: cut(f.After)})
+	fields, size := make([]Field, 0, len(c.Fields)), 0
+	for i, f := range c.Fields {
+		f = Field{Name: cut(f.Name), Before: cut(f.Before), After: cut(f.After)}
+		encoded, _ := json.Marshal(f) // texts always can be
+		if size += len(encoded) + len(","); size > maxSize || i == maxFields-1 && len(c.Fields) > maxFields {
+			fields = append(fields, Field{Name: "…", After: fmt.Sprintf("%d more fields were cut off", len(c.Fields)-i)})
+			break
+		}
+		fields = append(fields, f)
 	}
 	c.Fields = fields
 
 	return c
 }
 
-// cut returns s as valid UTF-8 of at most maxValue bytes and an ellipsis.
+// cut returns s as valid UTF-8, and an ellipsis in place of what is too much.
 func cut(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxValue {
-		return s
+	size := 0
+	for i, r := range s {
+		switch {
+		case r < ' ', strings.ContainsRune("<>&\u2028\u2029", r):
+			size += len(`\u0000`)
+		case r == '"', r == '\\':
+			size += 2
+		default:
+			size += utf8.RuneLen(r)
+		}
+		if size > maxValue {
+			return s[:i] + "…"
+		}
 	}
 
-	end := maxValue
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-
-	return s[:end] + "…"
+	return s
 }
 
 // Store keeps events. They are written in the transactions of the changes.

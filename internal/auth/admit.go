@@ -56,9 +56,25 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials) (Caller, Decision, 
 		// isn't, or that it made too many requests.
 		return Caller{}, d, authErr
 	case !d.OK:
-		return caller, d, limited(d, authErr)
+		return caller, d, limitedKey(d, authErr)
 	}
 	return caller, d, authErr
+}
+
+// AdmitPerson counts a request of a person who has signed in. It fails with
+// ResourceExhausted (RATE_LIMITED) when there are no requests left, and with
+// Unavailable while counts can't be reached.
+func (a *Admitter) AdmitPerson(ctx context.Context, caller Caller) (Decision, error) {
+	own := Counter{"user:" + caller.UserID, PersonLimit}
+	d, err := a.limiter.Take(ctx, own, Counter{})
+	switch {
+	case err != nil:
+		return a.limiter.Peek(own, Counter{}), err
+	case !d.OK:
+		return d, limited(d, "user", "You")
+	}
+
+	return d, nil
 }
 
 // Peek says where a request's key or address stands, from memory and without
@@ -70,6 +86,12 @@ func (a *Admitter) Peek(c Credentials) Decision {
 
 // addressPrefix begins the names of addresses in a Limiter.
 const addressPrefix = "addr:"
+
+// AddressCounter counts something that a client does apart from requests, for its IP
+// address, of an IPv6 address as ClientAddress cuts it.
+func AddressCounter(what, address string, limit int) Counter {
+	return Counter{addressPrefix + what + ClientAddress(address, nil, nil).String(), limit}
+}
 
 // countedAs is what a request counts for: the caller and its organization, or
 // its address when nobody knows it.
@@ -86,15 +108,20 @@ func (a *Admitter) countedAs(caller Caller, c Credentials) (own, group Counter) 
 	return Counter{addressPrefix + addr.String(), a.limit}, Counter{}
 }
 
-// limited says which limit was reached, also for programs.
-func limited(d Decision, authErr error) error {
-	who, of := "This API key", "key"
+// limitedKey says which limit was reached by requests that may have a key.
+func limitedKey(d Decision, authErr error) error {
 	switch {
 	case authErr != nil:
-		who, of = "This address, without a valid API key,", "address"
+		return limited(d, "address", "This address, without a valid API key,")
 	case d.Organization:
-		who, of = "The API keys of this organization together", "organization"
+		return limited(d, "organization", "The API keys of this organization together")
 	}
+
+	return limited(d, "key", "This API key")
+}
+
+// limited says that somebody reached a limit, and for programs which one.
+func limited(d Decision, of, who string) error {
 	e := errs.New(errs.ResourceExhausted, errs.ReasonRateLimited,
 		"%s made more than %d requests in a minute; try again after %s.", who, d.Limit, stamp(d.Reset))
 	e.RetryAfter = d.RetryAfter

@@ -31,11 +31,24 @@ const (
 	PolicyRead   Scope = "policy:read"
 	PolicyWrite  Scope = "policy:write"
 	AuditRead    Scope = "audit:read"
+	HostsRead    Scope = "hosts:read"
+	HostsWrite   Scope = "hosts:write"
+
+	WebhooksRead  Scope = "webhooks:read"
+	WebhooksWrite Scope = "webhooks:write"
+
+	FindingsTriage Scope = "findings:triage"
+
+	// SourceRead shows source code around findings, with its secrets hidden.
+	SourceRead        Scope = "source:read"
+	MembersAdmin      Scope = "members:admin"
+	OrganizationAdmin Scope = "organization:admin"
 )
 
 // Scopes returns all of them.
 func Scopes() []Scope {
-	return append(DefaultScopes(), KeysAdmin, PolicyRead, PolicyWrite, AuditRead)
+	return append(DefaultScopes(), KeysAdmin, PolicyRead, PolicyWrite, AuditRead, FindingsTriage, HostsRead, HostsWrite,
+		WebhooksRead, WebhooksWrite, SourceRead, MembersAdmin, OrganizationAdmin)
 }
 
 // DefaultScopes returns those of a key that is created without naming any. A
@@ -141,38 +154,74 @@ type KeyStore interface {
 	// limit, are for "".
 	ListKeys(ctx context.Context, org string) ([]Key, error)
 	// RevokeKey revokes a key of the organization, or of any for "", and with
-	// children all that descend from it and work. It returns their identifiers,
-	// and NotFound (KEY_NOT_FOUND) when there is none to revoke.
+	// children all that descend from it and work. It returns the identifiers of
+	// those that were not revoked before, and NotFound (KEY_NOT_FOUND).
 	RevokeKey(ctx context.Context, org, id string, children bool) ([]string, error)
 	// TouchKeys stores when keys were last used, by id. A time before the
 	// stored one changes nothing.
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
 }
 
-// Caller is who makes a request: what its key says. The zero Caller is nobody.
+// Caller is who makes a request: what its key says, or a person who has signed in.
+// The zero Caller is nobody.
 type Caller struct {
-	KeyID        string
-	Organization string
+	KeyID        string // empty for a person
+	UserID       string // empty for a key
+	Organization string // empty for a person who looks at none
 	Scopes       []Scope
 	RateLimit    int       // requests a minute; 0 for the default
 	ExpiresAt    time.Time // of the key; zero when never
+
+	Role        Role   // of a person in the organization
+	Fresh       bool   // whether a person has just shown the password
+	SessionHash string // of a person, to check the session again in a long call; never logged
 
 	OrganizationLimit int // requests a minute of all keys of the organization; 0 for the default
 
 	KeyHash string // of the token, to check the key again in a long call; never logged
 }
 
-// Has reports whether the caller's key has the scope.
+// Actor returns who makes the caller's changes, without where from; the zero Actor
+// for nobody.
+func (c Caller) Actor() audit.Actor {
+	switch {
+	case c.UserID != "":
+		return audit.Actor{Kind: audit.User, ID: c.UserID}
+	case c.KeyID != "":
+		return audit.Actor{Kind: audit.Key, ID: c.KeyID}
+	}
+
+	return audit.Actor{}
+}
+
+// Has reports whether the caller has the scope.
 func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
 
-// Require returns nil when the caller's key has the scope, and otherwise
+// Require returns nil when the caller has the scope, and otherwise
 // PermissionDenied (SCOPE_MISSING).
 func (c Caller) Require(s Scope) error {
-	if c.Has(s) {
+	switch {
+	case c.Has(s):
 		return nil
+	case c.UserID != "" && c.Role == "":
+		return scopeMissing(s, "You are not a member of an organization here; ask one of its admins for an invitation.")
+	case c.UserID != "":
+		return scopeMissing(s, "This needs the role %s; yours is %s.", weakest(s), c.Role)
 	}
 
 	return scopeMissing(s, "This needs a key with the scope %s; yours has %s.", s, join(c.Scopes))
+}
+
+// MayGive returns nil when the caller may give or take a role, having all of its
+// scopes, and otherwise PermissionDenied (SCOPE_MISSING).
+func (c Caller) MayGive(r Role) error {
+	for _, s := range r.Scopes() {
+		if !c.Has(s) {
+			return scopeMissing(s, "Nobody gives or takes a role that may do more than he himself: %s has the scope %s.", r, s)
+		}
+	}
+
+	return nil
 }
 
 func scopeMissing(s Scope, format string, args ...any) error {
@@ -221,21 +270,35 @@ const (
 	base62        = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewToken returns a new random token.
+// NewToken returns a new random token of an API key.
 func NewToken() string {
-	body := make([]byte, 0, tokenRandom)
-	for len(body) < tokenRandom {
-		var buf [tokenRandom]byte
+	body := randomBase62(tokenRandom)
+
+	return TokenPrefix + body + checksum(body)
+}
+
+// secretRandom are the base62 characters of 256 bits.
+const secretRandom = 43
+
+// NewSecret returns a new random token of a session or a link. It is not WellFormed,
+// and MaskTokens hides it as it does those of keys.
+func NewSecret() string { return TokenPrefix + randomBase62(secretRandom) }
+
+func randomBase62(n int) string {
+	body := make([]byte, 0, n)
+	for len(body) < n {
+		var buf [secretRandom]byte
 		_, _ = rand.Read(buf[:]) // never fails
 		for _, b := range buf {
 			// 248 is the largest multiple of 62 in a byte: taking more
 			// would make some characters likelier than others.
-			if b < 248 && len(body) < tokenRandom {
+			if b < 248 && len(body) < n {
 				body = append(body, base62[b%62])
 			}
 		}
 	}
-	return TokenPrefix + string(body) + checksum(string(body))
+
+	return string(body)
 }
 
 // WellFormed reports whether token has the form of a token and a checksum that

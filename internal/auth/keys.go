@@ -32,22 +32,24 @@ const RevokedWithin = 5 * time.Second
 type Keys struct {
 	store  KeyStore
 	now    func() time.Time
-	lookup *lookup
-	used   *lastUsed
+	lookup *Lookup[Key]
+	used   *LastUsed
 }
 
 // NewKeys returns Keys on a store. now is the clock that keys expire by: the
 // store's, which all servers share.
 func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
-	return &Keys{store: store, now: now, lookup: newLookup(store), used: newLastUsed(store, log)}
+	return &Keys{
+		store: store, now: now, lookup: NewLookup(store.KeyByHash), used: NewLastUsed("keys", store.TouchKeys, log),
+	}
 }
 
 // Start starts the loop that stores last-used times, once a minute.
-func (k *Keys) Start() { k.used.start() }
+func (k *Keys) Start() { k.used.Start() }
 
 // Stop ends the loop and stores what is left; ctx bounds that. It may be
 // called twice, and without Start.
-func (k *Keys) Stop(ctx context.Context) error { return k.used.stop(ctx) }
+func (k *Keys) Stop(ctx context.Context) error { return k.used.Stop(ctx) }
 
 // Authenticate returns who a request is from by the values of its
 // Authorization header. It fails with Unauthenticated (KEY_MISSING,
@@ -63,7 +65,7 @@ func (k *Keys) Authenticate(ctx context.Context, authorization []string) (Caller
 	if err != nil {
 		return Caller{}, err
 	}
-	k.used.touch(c.KeyID, k.now())
+	k.used.Touch(c.KeyID, k.now())
 
 	return c, nil
 }
@@ -91,7 +93,7 @@ func (k *Keys) Remembered(authorization []string) (c Caller, ok bool) {
 }
 
 func (k *Keys) check(ctx context.Context, hash string) (Caller, error) {
-	key, ok, err := k.lookup.find(ctx, hash)
+	key, ok, err := k.lookup.Find(ctx, hash)
 	switch {
 	case err != nil:
 		return Caller{}, err
@@ -198,51 +200,43 @@ func (k *Keys) List(ctx context.Context, org string) ([]Key, error) {
 
 // Revoke makes a key of the organization, or of any for "", useless, and with
 // children all that descend from it: here at once, on other servers within
-// RevokedWithin. It returns their identifiers; NotFound (KEY_NOT_FOUND).
+// RevokedWithin. It returns and fails as KeyStore.RevokeKey does.
 func (k *Keys) Revoke(ctx context.Context, org, id string, children bool) ([]string, error) {
 	revoked, err := k.store.RevokeKey(ctx, org, id, children)
 	if err != nil {
 		return nil, err
 	}
-	k.lookup.forget()
+	k.lookup.Forget()
 
 	return revoked, nil
 }
 
 func (k *Keys) validate(n NewKey) error {
-	var bad []errs.FieldViolation
-	add := func(field, format string, args ...any) {
-		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
-	}
-
+	var bad errs.Violations
 	if l := utf8.RuneCountInString(n.Name); l < 1 || l > MaxNameLength || !utf8.ValidString(n.Name) ||
 		strings.ContainsRune(n.Name, 0) {
-		add("name", "must be text of 1 to %d characters; it has %d", MaxNameLength, l)
+		bad.Add("name", "must be text of 1 to %d characters; it has %d", MaxNameLength, l)
 	}
 
 	if len(n.Scopes) == 0 {
-		add("scopes", "must name at least one of %s", join(Scopes()))
+		bad.Add("scopes", "must name at least one of %s", join(Scopes()))
 	}
 	for i, s := range n.Scopes {
 		if !slices.Contains(Scopes(), s) {
-			add(fmt.Sprintf("scopes[%d]", i), "there is no scope %q; the scopes are %s", s, join(Scopes()))
+			bad.Add(fmt.Sprintf("scopes[%d]", i), "there is no scope %q; the scopes are %s", s, join(Scopes()))
 		} else if slices.Contains(n.Scopes[:i], s) {
-			add(fmt.Sprintf("scopes[%d]", i), "%s is given twice", s)
+			bad.Add(fmt.Sprintf("scopes[%d]", i), "%s is given twice", s)
 		}
 	}
 
 	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(k.now()) {
-		add("expires_at", "must be in the future; it is now %s", stamp(k.now()))
+		bad.Add("expires_at", "must be in the future; it is now %s", stamp(k.now()))
 	}
 	if n.RateLimit < 0 {
-		add("rate_limit", "must be at least 1 request a minute, or 0 for the default")
+		bad.Add("rate_limit", "must be at least 1 request a minute, or 0 for the default")
 	}
 
-	if len(bad) > 0 {
-		return errs.InvalidFields(bad...)
-	}
-
-	return nil
+	return bad.Err()
 }
 
 // bearer returns the token in the values of an Authorization header.

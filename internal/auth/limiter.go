@@ -12,11 +12,12 @@ import (
 // Window is how long requests are counted together. DefaultLimit is how many of
 // them a key, or an address without one, may make in it, and
 // DefaultOrganizationLimit how many the keys of an organization may make
-// together.
+// together. PersonLimit is how many a person who has signed in may make.
 const (
 	Window                   = time.Minute
 	DefaultLimit             = 60
 	DefaultOrganizationLimit = 6000
+	PersonLimit              = 1200
 )
 
 // addressBits is how much of an IPv6 address counts, where no key does: what one
@@ -164,6 +165,17 @@ func (l *Limiter) count(c Counter, now time.Time) {
 	}
 	w.taken++
 	l.seen.Add(c.Name, w)
+}
+
+// GiveBack takes one request of an address out of its window: one that was counted
+// before it was known whether it counts.
+func (l *Limiter) GiveBack(address Counter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w, ok := l.running(address.Name, l.now()); ok && w.taken > 0 {
+		w.taken--
+		l.seen.Add(address.Name, w)
+	}
 }
 
 // Peek returns where a name and its group stand as far as this server knows. It

@@ -35,89 +35,91 @@ const (
 	touchInterval = time.Minute
 )
 
-// lookup finds keys by hash and remembers the answers for lookupTTL, also that
-// there is no such key.
-type lookup struct {
-	store         KeyStore
+// Lookup finds what a token stands for, a key or a session, by the token's hash. It
+// remembers the answers for lookupTTL, also that there is none.
+type Lookup[T any] struct {
+	store         func(ctx context.Context, hash string) (found T, ok bool, err error)
 	unseen, known *semaphore.Weighted
 	waiting       atomic.Int32
 
 	mu     sync.Mutex
-	memory *memory
+	memory *memory[T]
 }
 
-// memory is what is remembered, and what is being read. Hashes without a key
-// are remembered apart, so that made-up tokens can't push out keys in use. A
+// memory is what is remembered, and what is being read. Hashes of nothing are
+// remembered apart, so that made-up tokens can't push out keys in use. A
 // revocation replaces it whole: answers that are under way then reach nobody
 // who came later.
-type memory struct {
-	known, unknown *lru.Cache[string, answer]
+type memory[T any] struct {
+	known, unknown *lru.Cache[string, answer[T]]
 	reading        singleflight.Group
 }
 
 // answer is what the store said of a hash. The time is this machine's, which
 // only goes on; golang-lru's expirable cache has a goroutine that can't be
 // stopped.
-type answer struct {
-	key  Key
-	ok   bool
-	read time.Time
+type answer[T any] struct {
+	found T
+	ok    bool
+	read  time.Time
 }
 
-func newLookup(store KeyStore) *lookup {
-	l := &lookup{store: store, unseen: semaphore.NewWeighted(maxLookups), known: semaphore.NewWeighted(maxLookups)}
-	l.forget()
+// NewLookup returns a Lookup that reads from a store.
+func NewLookup[T any](store func(ctx context.Context, hash string) (found T, ok bool, err error)) *Lookup[T] {
+	l := &Lookup[T]{store: store, unseen: semaphore.NewWeighted(maxLookups), known: semaphore.NewWeighted(maxLookups)}
+	l.Forget()
 
 	return l
 }
 
-// forget drops everything that is remembered. Revocations are rare.
-func (l *lookup) forget() {
-	known, _ := lru.New[string, answer](maxRemembered) // it fails for a size under 1
-	unknown, _ := lru.New[string, answer](maxRemembered)
+// Forget drops everything that is remembered, as after a revocation, which is rare.
+func (l *Lookup[T]) Forget() {
+	known, _ := lru.New[string, answer[T]](maxRemembered) // it fails for a size under 1
+	unknown, _ := lru.New[string, answer[T]](maxRemembered)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.memory = &memory{known: known, unknown: unknown}
+	l.memory = &memory[T]{known: known, unknown: unknown}
 }
 
-func (l *lookup) current() *memory {
+func (l *Lookup[T]) current() *memory[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	return l.memory
 }
 
-// remembered returns the key with that hash if it is remembered.
-func (l *lookup) remembered(hash string) (Key, bool) {
+// remembered returns what has that hash if it is remembered.
+func (l *Lookup[T]) remembered(hash string) (T, bool) {
 	a, ok := l.current().get(hash)
 
-	return a.key, ok && a.ok
+	return a.found, ok && a.ok
 }
 
-// find returns the key with that hash; ok is false when there is none.
-func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err error) {
+// Find returns what has that hash; ok is false when there is none. It fails with
+// Unavailable while the store does not answer.
+func (l *Lookup[T]) Find(ctx context.Context, hash string) (found T, ok bool, err error) {
 	m := l.current()
 	if a, ok := m.get(hash); ok {
-		return a.key, a.ok, nil
+		return a.found, a.ok, nil
 	}
 
-	// Whoever leaves must not fail the others who wait for the same key.
+	// Whoever leaves must not fail the others who wait for the same.
 	result := m.reading.DoChan(hash, func() (any, error) { return l.read(context.WithoutCancel(ctx), m, hash) })
 	select {
 	case <-ctx.Done():
-		return Key{}, false, ctx.Err()
+		return found, false, ctx.Err()
 	case r := <-result:
 		if r.Err != nil {
-			return Key{}, false, r.Err
+			return found, false, r.Err
 		}
-		a := r.Val.(answer)
+		a := r.Val.(answer[T])
 
-		return a.key, a.ok, nil
+		return a.found, a.ok, nil
 	}
 }
 
-func (l *lookup) read(ctx context.Context, m *memory, hash string) (answer, error) {
+func (l *Lookup[T]) read(ctx context.Context, m *memory[T], hash string) (answer[T], error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	slots := l.unseen
@@ -127,21 +129,21 @@ func (l *lookup) read(ctx context.Context, m *memory, hash string) (answer, erro
 
 	defer l.waiting.Add(-1)
 	if l.waiting.Add(1) > maxWaiting {
-		return answer{}, away(errors.New("too many keys are being read"))
+		return answer[T]{}, away(errors.New("too many keys are being read"))
 	}
 	if err := slots.Acquire(ctx, 1); err != nil {
-		return answer{}, away(err)
+		return answer[T]{}, away(err)
 	}
 	defer slots.Release(1)
 
-	a := answer{read: time.Now()}
+	a := answer[T]{read: time.Now()}
 	var err error
-	if a.key, a.ok, err = l.store.KeyByHash(ctx, hash); err != nil {
+	if a.found, a.ok, err = l.store(ctx, hash); err != nil {
 		if ctx.Err() != nil {
 			err = away(err)
 		}
 
-		return answer{}, err
+		return answer[T]{}, err
 	}
 
 	if a.ok {
@@ -153,7 +155,7 @@ func (l *lookup) read(ctx context.Context, m *memory, hash string) (answer, erro
 	return a, nil
 }
 
-func (m *memory) get(hash string) (answer, bool) {
+func (m *memory[T]) get(hash string) (answer[T], bool) {
 	a, ok := m.known.Get(hash)
 	if !ok {
 		a, ok = m.unknown.Get(hash)
@@ -165,7 +167,7 @@ func (m *memory) get(hash string) (answer, bool) {
 // away is the error while the store does not answer.
 func away(cause error) error {
 	e := errs.New(
-		errs.Unavailable, errs.ReasonUnavailable, "The server can't read keys and limits right now; try again.",
+		errs.Unavailable, errs.ReasonUnavailable, "The server can't read keys, sessions and limits right now; try again.",
 	)
 	e.RetryAfter = storeTimeout
 	e.Err = cause
@@ -173,23 +175,29 @@ func away(cause error) error {
 	return e
 }
 
-// lastUsed gathers when keys were used and stores it in batches, so that using
-// a key costs no write.
-type lastUsed struct {
-	store KeyStore
+// LastUsed gathers when keys or sessions were used and stores it in batches, so that
+// using one costs no write.
+type LastUsed struct {
+	what  string // of what, in the log
+	store func(ctx context.Context, used map[string]time.Time) error
 	log   *slog.Logger
 	quit  context.CancelFunc
 	ended sync.WaitGroup
 
 	mu      sync.Mutex
-	pending map[string]time.Time // by key id; bounded by the number of keys
+	pending map[string]time.Time // by id; bounded by the number of keys or sessions
 }
 
-func newLastUsed(store KeyStore, log *slog.Logger) *lastUsed {
-	return &lastUsed{store: store, log: log, quit: func() {}, pending: make(map[string]time.Time)}
+// NewLastUsed returns a LastUsed of some things, such as `keys`, that stores nothing
+// until Start.
+func NewLastUsed(
+	what string, store func(ctx context.Context, used map[string]time.Time) error, log *slog.Logger,
+) *LastUsed {
+	return &LastUsed{what: what, store: store, log: log, quit: func() {}, pending: make(map[string]time.Time)}
 }
 
-func (u *lastUsed) touch(id string, now time.Time) {
+// Touch notes a use.
+func (u *LastUsed) Touch(id string, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if now.After(u.pending[id]) {
@@ -197,7 +205,8 @@ func (u *lastUsed) touch(id string, now time.Time) {
 	}
 }
 
-func (u *lastUsed) start() {
+// Start starts the loop that stores what was noted.
+func (u *LastUsed) Start() {
 	ctx, quit := context.WithCancel(context.Background())
 	u.quit = quit
 
@@ -214,14 +223,16 @@ func (u *lastUsed) start() {
 
 			ctx, cancel := context.WithTimeout(ctx, touchInterval/2)
 			if err := u.flush(ctx); err != nil {
-				u.log.Warn("last-used times of keys could not be stored; they are kept for the next time", "error", err)
+				u.log.Warn("last-used times of "+u.what+" could not be stored; they are kept for the next time", "error", err)
 			}
 			cancel()
 		}
 	})
 }
 
-func (u *lastUsed) stop(ctx context.Context) error {
+// Stop ends the loop and stores what is left; ctx bounds that. It may be called twice,
+// and without Start.
+func (u *LastUsed) Stop(ctx context.Context) error {
 	u.quit()
 	u.ended.Wait()
 
@@ -229,7 +240,7 @@ func (u *lastUsed) stop(ctx context.Context) error {
 }
 
 // flush stores what is pending. What can't be stored stays pending.
-func (u *lastUsed) flush(ctx context.Context) error {
+func (u *LastUsed) flush(ctx context.Context) error {
 	u.mu.Lock()
 	batch := u.pending
 	u.pending = make(map[string]time.Time)
@@ -238,10 +249,10 @@ func (u *lastUsed) flush(ctx context.Context) error {
 		return nil
 	}
 
-	err := u.store.TouchKeys(ctx, batch)
+	err := u.store(ctx, batch)
 	if err != nil {
 		for id, at := range batch {
-			u.touch(id, at)
+			u.Touch(id, at)
 		}
 	}
 

@@ -28,6 +28,10 @@ type Output struct {
 	Suppressed string   // SuppressedInclude or SuppressedOmit: whether SARIF has them
 	Color      string   // terminal.ColorAuto, ColorAlways or ColorNever
 
+	// Annotations says whether the format github has findings that a check shows already:
+	// AnnotationsAuto, as "" is, for none of them, or AnnotationsAlways.
+	Annotations string
+
 	AllowIncomplete bool // what was not looked at does not fail
 }
 
@@ -36,6 +40,8 @@ const (
 	FailNever         = "none"
 	SuppressedInclude = "include"
 	SuppressedOmit    = "omit"
+	AnnotationsAuto   = "auto"
+	AnnotationsAlways = "always"
 )
 
 // outputs is an Output that was found to be right.
@@ -70,6 +76,9 @@ func (o Output) parse(st Streams) (*outputs, error) {
 	}
 	if o.Suppressed != SuppressedInclude && o.Suppressed != SuppressedOmit {
 		return nil, Usagef("--suppressed: %q is neither %s nor %s", o.Suppressed, SuppressedInclude, SuppressedOmit)
+	}
+	if o.Annotations != "" && o.Annotations != AnnotationsAuto && o.Annotations != AnnotationsAlways {
+		return nil, Usagef("--annotations: %q is neither %s nor %s", o.Annotations, AnnotationsAuto, AnnotationsAlways)
 	}
 	colors := []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}
 	if !slices.Contains(colors, o.Color) {
@@ -118,6 +127,7 @@ func (o *outputs) show(r report.Report) error {
 	if v := r.Review.Verdict; v != nil && r.FailOn != 0 {
 		r.FailOn = max(r.FailOn, v.Threshold) // a policy may ask for a stricter one
 	}
+	r.Annotate = o.flags.Annotations == AnnotationsAlways
 	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit
 	r.Version = build.Read().Version
 	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 // readPolicy reads a policy from a file.
@@ -26,6 +28,22 @@ func readPolicy(path string) (policy.Policy, error) {
 	}
 
 	return p, nil
+}
+
+// checkKnown says which rules that a policy changes are not in the default ruleset,
+// as this version has it.
+func checkKnown(p policy.Policy) error {
+	rules, err := defaults.Load()
+	if err != nil {
+		return err
+	}
+	byID := rule.ByID(rules)
+	err = p.CheckKnown(func(id string) bool { _, ok := byID[id]; return ok || rule.IsMeta(id) })
+	if err != nil {
+		return &UsageError{Err: err}
+	}
+
+	return nil
 }
 
 // ShowPolicy prints the organization's policy as YAML, as ApplyPolicy takes it.
@@ -52,8 +70,9 @@ func ShowPolicy(ctx context.Context, st Streams, c config.Client) error {
 	return err
 }
 
-// ApplyPolicy makes a file the organization's policy, and says what that changes.
-func ApplyPolicy(ctx context.Context, st Streams, c config.Client, path string) error {
+// ApplyPolicy makes a file the organization's policy, and says what that changes. A
+// dry run only says it.
+func ApplyPolicy(ctx context.Context, st Streams, c config.Client, path string, dryRun bool) error {
 	p, err := readPolicy(path)
 	if err != nil {
 		return err
@@ -81,18 +100,24 @@ func ApplyPolicy(ctx context.Context, st Streams, c config.Client, path string) 
 		return err
 	}
 
-	body, err := json.Marshal(struct {
-		policy.Policy
-		ETag string `json:"etag"`
-	}{p, answer.ETag})
+	if dryRun {
+		err = checkKnown(p)
+	} else {
+		body := rule.CompactJSON(struct {
+			policy.Policy
+			ETag string `json:"etag"`
+		}{p, answer.ETag})
+		err = reviewError(client.SetPolicy(ctx, body))
+	}
 	if err != nil {
 		return err
 	}
-	if err := client.SetPolicy(ctx, body); err != nil {
-		return reviewError(err)
-	}
 
-	fmt.Fprintln(st.Out, "The policy was changed:")
+	heading := "The policy was changed:"
+	if dryRun {
+		heading = "The policy would change:"
+	}
+	fmt.Fprintln(st.Out, heading)
 	for _, f := range audit.Diff(was, p) {
 		line := fmt.Sprintf("  %s: %q -> %q", f.Name, f.Before, f.After)
 		fmt.Fprintln(st.Out, terminal.GuardLine(terminal.Safe(line)))

@@ -47,13 +47,17 @@ func TestPolicyIsShownAndApplied(t *testing.T) {
 	var out bytes.Buffer
 	st := cli.Streams{Out: &out, Err: io.Discard}
 
-	require.NoError(t, cli.ApplyPolicy(t.Context(), st, c, file))
-	assert.Equal(t, "The policy was changed:\n  fail_on: \"\" -> \"low\"\n  locked.rules: \"\" -> \"secrets/*\"\n",
-		out.String())
+	const changes = "  fail_on: \"\" -> \"low\"\n  locked.rules: \"\" -> \"secrets/*\"\n"
+	require.NoError(t, cli.ApplyPolicy(t.Context(), st, c, file, true))
+	assert.Equal(t, "The policy would change:\n"+changes, out.String())
+	assert.Empty(t, stored.FailOn)
+	out.Reset()
+	require.NoError(t, cli.ApplyPolicy(t.Context(), st, c, file, false))
+	assert.Equal(t, "The policy was changed:\n"+changes, out.String())
 	assert.Equal(t, "low", stored.FailOn)
 
 	out.Reset()
-	require.NoError(t, cli.ApplyPolicy(t.Context(), st, c, file))
+	require.NoError(t, cli.ApplyPolicy(t.Context(), st, c, file, false))
 	assert.Equal(t, "The policy is so already.\n", out.String())
 	out.Reset()
 	require.NoError(t, cli.ShowPolicy(t.Context(), st, c))
@@ -63,6 +67,9 @@ func TestPolicyIsShownAndApplied(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte("fail_on: hgih\n"), 0o600))
 	var usage *cli.UsageError
-	require.ErrorAs(t, cli.ApplyPolicy(t.Context(), st, c, file), &usage)
-	assert.Contains(t, usage.Error(), "fail_on: is not a severity")
+	require.ErrorAs(t, cli.ApplyPolicy(t.Context(), st, c, file, false), &usage)
+	assert.Contains(t, usage.Error(), "line 1: fail_on: is not a severity")
+	require.NoError(t, os.WriteFile(file, []byte("disable: [security/no-evil]\n"), 0o600))
+	require.ErrorAs(t, cli.ApplyPolicy(t.Context(), st, c, file, true), &usage)
+	assert.Contains(t, usage.Error(), "security/no-evil is not a rule of the default ruleset")
 }

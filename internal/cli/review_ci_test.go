@@ -209,3 +209,35 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 	require.ErrorIs(t, review(t, s, inCI(), gitLab("1")...).err, cli.ErrSilent)
 	assert.Len(t, s.reviews, 6)
 }
+
+// What a check of the code host shows already is not annotated once more, unless
+// somebody asks for it; the exit status is the same.
+func TestReviewThatACheckShows(t *testing.T) {
+	t.Parallel()
+	const url = "https://github.com/acme/web/pull/17/checks"
+	shown := strings.Replace(complete, `"skipped"`, `"check_url":"`+url+`","skipped"`, 1)
+	all := `::error file=a\x1b[2J.js,line=3,title=security/no-eval (high)::Parse the value instead of running it.` + "\n"
+	for name, tt := range map[string]struct {
+		review, annotations, failOn, want string
+		exit                              int
+	}{
+		"shown": {shown, "auto", "high", "::error title=prwarden::Failed: 1 finding is high or worse. " +
+			"The findings are in the check of the app: " + url + "\n", cli.ExitFound},
+		"passes": {shown, "auto", "critical", "::notice title=prwarden::Passed: no finding is critical. " +
+			"The findings are in the check of the app: " + url + "\n", cli.ExitOK},
+		"never fails": {shown, "", cli.FailNever, "::notice title=prwarden::1 finding in acme/web#17: 1 high. " +
+			"The findings are in the check of the app: " + url + "\n", cli.ExitOK},
+		"always":    {shown, "always", "high", all, cli.ExitFound},
+		"not shown": {complete, "auto", "high", all, cli.ExitFound},
+		"wrong":     {shown, "never", "high", "", cli.ExitUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := asked()
+			in.Output.Formats, in.Output.FailOn, in.Output.Annotations = []string{"github"}, tt.failOn, tt.annotations
+			r := review(t, ending(tt.review, "complete"), in)
+			assert.Equal(t, tt.exit, cli.ExitCode(r.err), r.errOut)
+			assert.Equal(t, tt.want, r.out)
+		})
+	}
+}

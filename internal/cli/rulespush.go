@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -40,7 +41,11 @@ func PushRules(ctx context.Context, st Streams, c config.Client, in RulesPushInp
 	if err != nil {
 		return reviewError(err)
 	}
-	if err := showPlan(st.Out, plan); err != nil || in.DryRun || len(plan.Changes) == 0 {
+	before, err := rulesBefore(ctx, client, plan)
+	if err != nil {
+		return reviewError(err)
+	}
+	if err := showPlan(st.Out, plan, before, rule.ByID(rules)); err != nil || in.DryRun || len(plan.Changes) == 0 {
 		return err
 	}
 
@@ -79,15 +84,79 @@ func readPushFile(ctx context.Context, st Streams, path string) ([]rule.Rule, er
 	return nil, ErrFound
 }
 
-func showPlan(w io.Writer, plan restclient.RulesPlan) error {
+// rulesBefore reads the rules that a plan changes, by full id: nothing with a key
+// that may not read rules.
+func rulesBefore(
+	ctx context.Context, client *restclient.Client, plan restclient.RulesPlan,
+) (map[string]rule.Rule, error) {
+	if plan.Updated == 0 {
+		return nil, nil
+	}
+	stored, err := client.ExportRules(ctx)
+	var refused *restclient.APIError
+	if errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+		return nil, nil
+	}
+
+	return rule.ByID(rulesOf(stored)), err
+}
+
+func rulesOf(list []restclient.Rule) []rule.Rule {
+	rules := make([]rule.Rule, len(list))
+	for i, r := range list {
+		rules[i] = r.Rule()
+	}
+
+	return rules
+}
+
+// valueWidth is how many columns a value in a plan has at most.
+const valueWidth = 60
+
+// changedValue says what a field is and what it will be. What isn't given has its
+// default. Of long values that begin alike the beginning is left out.
+func changedValue(before, after rule.Rule, field string) string {
+	value := func(r rule.Rule) []rune {
+		v, given := rule.Fields(r.Document())[field]
+		if !given {
+			return []rune("default")
+		}
+		text, ok := v.(string)
+		if !ok {
+			text = string(rule.CompactJSON(v))
+		}
+		return []rune(terminal.Safe(text))
+	}
+
+	was, is := value(before), value(after)
+	same := 0
+	for same < min(len(was), len(is)) && was[same] == is[same] {
+		same++
+	}
+	begin := ""
+	if skip := same - valueWidth/3; skip > 0 && max(len(was), len(is)) > valueWidth {
+		begin, was, is = "…", was[skip:], is[skip:]
+	}
+	shown := func(v []rune) string { return terminal.Cut(begin+string(v), valueWidth) }
+
+	return fmt.Sprintf("    %s: %s -> %s", terminal.Safe(field), shown(was), shown(is))
+}
+
+func showPlan(w io.Writer, plan restclient.RulesPlan, before, after map[string]rule.Rule) error {
 	var b strings.Builder
 	signs := map[rule.Action]string{rule.ActionCreate: "+", rule.ActionUpdate: "~", rule.ActionDelete: "-"}
 	for _, c := range plan.Changes {
 		line := signs[c.Action] + " " + c.ID
-		if len(c.Fields) > 0 {
+		was, known := before[c.ID]
+		if len(c.Fields) > 0 && !known {
 			line += " (" + strings.Join(c.Fields, ", ") + ")"
 		}
 		b.WriteString(terminal.GuardLine(terminal.Safe(line)) + "\n")
+		for _, field := range c.Fields {
+			if known {
+				b.WriteString(terminal.GuardLine(changedValue(was, after[c.ID], field)) + "\n")
+			}
+		}
 	}
 	if len(plan.Changes) == 0 {
 		fmt.Fprintf(&b, "Nothing to change, %d unchanged.\n", plan.Unchanged)
@@ -111,7 +180,7 @@ func PullRules(ctx context.Context, st Streams, c config.Client, file string) er
 	if err != nil {
 		return reviewError(err)
 	}
-	data, err := rules.YAML()
+	data, err := rule.DocumentsOf(rulesOf(rules)).YAML()
 	switch {
 	case err != nil:
 		return err
@@ -119,7 +188,7 @@ func PullRules(ctx context.Context, st Streams, c config.Client, file string) er
 		if err := os.WriteFile(file, data, 0o644); err != nil { //nolint:gosec // rules are no secret
 			return Usagef("the rules can't be written: %w", err)
 		}
-		st.note("%s written to %s", terminal.Count(len(rules.Rules), "rule"), file)
+		st.note("%s written to %s", terminal.Count(len(rules), "rule"), file)
 		return nil
 	}
 	_, err = st.Out.Write(data) // YAML has no control characters

@@ -120,15 +120,10 @@ func keepWorst(list []finding.Finding, most int) []finding.Finding {
 	}
 
 	slices.SortFunc(list, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), inOrder(a, b))
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), finding.InOrder(a, b))
 	})
 
 	return slices.Clone(list[:maxFindings])
-}
-
-// inOrder is the order of findings in a review.
-func inOrder(a, b finding.Finding) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
 // noticeTo returns what does as notice does, and writes to out what is not tolerated
@@ -164,10 +159,10 @@ func (g *gathered) notice(n folder.Notice) {
 // result is all of it.
 func (g *gathered) result(sum folder.Summary) finding.Result {
 	g.findings, g.suppressed = keepWorst(g.findings, maxFindings), keepWorst(g.suppressed, maxFindings)
-	slices.SortFunc(g.findings, inOrder)
-	slices.SortFunc(g.suppressed, inOrder)
+	slices.SortFunc(g.findings, finding.InOrder)
+	slices.SortFunc(g.suppressed, finding.InOrder)
 	g.observed = keepWorst(g.observed, maxFindings)
-	slices.SortFunc(g.observed, inOrder)
+	slices.SortFunc(g.observed, finding.InOrder)
 	total := 0
 	for _, n := range sum.Findings {
 		total += n

@@ -80,6 +80,9 @@ func (s ServerRules) load(ctx context.Context, st Streams) (known organizationRu
 			return known, Usagef("--offline needs to know whose rules: name the server, and give its API key in %s",
 				config.EnvAPIKey)
 		}
+		if s.Known {
+			st.note("without the rules of the organization: %s has no API key", config.EnvAPIKey)
+		}
 		return known, nil
 	}
 

@@ -164,6 +164,8 @@ func TestScanAsksNobodyWithoutServerAndKey(t *testing.T) {
 		r := scanLocally(t, all(root, lines, func(in *cli.ScanInput) { in.Server = s }), env...)
 		require.NoError(t, r.err, name)
 		assert.NotContains(t, r.out, "custom/ours", name)
+		told := strings.Contains(r.errOut, "without the rules of the organization: PRWARDEN_API_KEY has no API key\n")
+		assert.Equal(t, name == "no key", told, r.errOut)
 	}
 	assert.Zero(t, o.asked.Load())
 }

@@ -1,6 +1,7 @@
 package codehost_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -119,25 +120,6 @@ func TestChangedLines(t *testing.T) {
 			assert.Equal(t, head, c.HeadSHA())
 			assert.Equal(t, test.want, files(t, c))
 			agrees(t, r)
-		})
-	}
-}
-
-func TestAttributesHideNothing(t *testing.T) {
-	t.Parallel()
-	for name, line := range map[string]string{
-		"no diff": "* -diff", "binary": "* binary", "textconv": "* diff=foo", "encoding": "* working-tree-encoding=UTF-16",
-		"ignored": "* export-ignore", "filter": "* filter=lfs diff=lfs merge=lfs -text",
-		"line endings": "* text eol=crlf", "macro": "[attr]hidden -diff\n* hidden",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := New(t)
-			attributes := line + "\n"
-			r.Change(Text(".gitattributes", attributes, "a", "1\n"), Text(".gitattributes", attributes, "a", "1\nsecret\n"))
-			r.Write("info/attributes", attributes)
-			r.Git("config", "diff.foo.textconv", "true")
-			assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "secret"}}}, files(t, open(t, r)))
 		})
 	}
 }
@@ -283,6 +265,7 @@ func TestBefore(t *testing.T) {
 		"another line":      {Text("a", long), Text("a", strings.Replace(long, "line 7 ", "", 1)), nil, true},
 		"the second line":   {Text("a", "1\n2\n"), Text("a", "1\nx\n"), nil, true},
 		"new":               {Text("b", "1\n"), Text("b", "1\n", "a", long), nil, true},
+		"only removed":      {Text("a", "1\n2\n3\n"), Text("a", "1\n3\n"), nil, true},
 		"only the mode":     {Text("a", long), Files{"a": {Mode: "100755", Text: long}}, nil, false},
 	} {
 		r := New(t)
@@ -300,4 +283,80 @@ func TestBefore(t *testing.T) {
 		}
 		require.NoError(t, c.Close())
 	}
+}
+
+// A link that is added or changed is looked at as the file that it leads to, as far as
+// this is one of the head.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	link := func(to string) File { return File{Mode: "120000", Text: to} }
+	base := Files{
+		"notes.txt": {Text: "code\n"}, "a/b/deep.txt": {Text: "deep\n"}, "dir": link("a/b"), "chain": link("dir/deep.txt"),
+		"sub": {Mode: "160000", Text: strings.Repeat("1", 40)}, "loop": link("loop"),
+	}
+	r := New(t)
+	r.Change(base, with(base, Files{"x": link("notes.txt"), "y": link("./notes.txt")}))
+	for _, f := range files(t, open(t, r)) {
+		assert.Empty(t, f.lines, f.path)
+	}
+
+	dangling := map[string]string{
+		"a": "a", "sub": "sub", "sub/x": "sub/x", "loop": "loop", "notes.txt/x": "notes.txt/x", "none": "none", "a/../new/x": "new/x",
+	}
+	for to, want := range map[string]string{ // "" for none
+		"notes.txt":                   "notes.txt",
+		"./a/..//a/b/../../notes.txt": "notes.txt",
+		"a/b/deep.txt":                "a/b/deep.txt",
+		"dir/deep.txt":                "a/b/deep.txt",
+		"chain":                       "a/b/deep.txt",
+		"dir/../../notes.txt":         "notes.txt",
+
+		"../notes.txt": "", "/notes.txt": "", "a": "", "sub": "", "sub/x": "", "loop": "", "notes.txt/x": "", "none": "", "a/../new/x": "",
+		strings.Repeat("./", 3000) + "notes.txt": "",
+	} {
+		for _, before := range []Files{base, with(base, Files{"app.py": link("before")})} {
+			r := New(t)
+			r.Change(before, with(base, Files{"app.py": link(to)}))
+			c := open(t, r)
+			for f, err := range c.Files(t.Context()) {
+				require.NoError(t, err)
+				assert.Equal(t, "app.py", f.Path)
+				assert.Equal(t, cmp.Or(want, dangling[to]), f.LinkTo, to)
+				if want == "" {
+					assert.Equal(t, to, string(f.Content))
+					assert.NotEmpty(t, f.Added, to)
+					continue
+				}
+				assert.Equal(t, base[want].Text, string(f.Content), to)
+				assert.Equal(t, &scan.Before{Path: want}, f.Before, to)
+				assert.Empty(t, f.Added, to)
+			}
+			require.NoError(t, c.Close())
+		}
+	}
+}
+
+// What links lead through need not be here, and one to a file that is too large is too
+// large itself.
+func TestManyLinks(t *testing.T) {
+	t.Parallel()
+	base := Files{"small": {Text: "1\n"}, "large": {Text: numbered(30)}}
+	for i := range 50 {
+		base[fmt.Sprint("to/", i)] = File{Mode: "120000", Text: "../small"}
+	}
+	head := with(base, Files{"x": {Mode: "120000", Text: "large"}})
+	for i := range 50 {
+		head[fmt.Sprint("a/", i)] = File{Mode: "120000", Text: fmt.Sprint("../to/", i)}
+	}
+	r := New(t)
+	r.Change(base, head)
+	c, err := source(t, fileHost(r), func(l *git.Limits) { l.ScannedSize = 500 }).Open(t.Context(), target)
+	require.NoError(t, err)
+	for f, err := range c.Files(t.Context()) {
+		require.NoError(t, err)
+		if assert.Equal(t, f.Path == "x", f.TooLarge, f.Path); !f.TooLarge {
+			assert.Equal(t, &scan.Before{Path: "small"}, f.Before, f.Path)
+		}
+	}
+	require.NoError(t, c.Close())
 }

@@ -350,3 +350,16 @@ func TestLongMinimalDiff(t *testing.T) {
 	r.Change(Text("a", old.String()), Text("a", now.String()))
 	agrees(t, r)
 }
+
+// Links can be made so that following them has no end in sight.
+func TestLinksThatLeadAround(t *testing.T) {
+	t.Parallel()
+	r := New(t)
+	head := Text("d/x", "1\n", "x", "1\n")
+	for i := range 200 {
+		head[fmt.Sprintf("l%d", i)] = File{Mode: "120000", Text: strings.Repeat("d/../", 800) + fmt.Sprintf("l%d", i+1)}
+	}
+	r.Change(Text("x", "1\n"), head)
+	f := failure(t, t.Context(), source(t, fileHost(r)))
+	assert.Equal(t, scan.CodePullRequestTooLarge, f.Code)
+}

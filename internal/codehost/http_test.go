@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/dev/steady"
@@ -77,16 +78,15 @@ func TestToken(t *testing.T) {
 	assert.Equal(t, scan.CodeAccessDenied, f.Code, "%v", f)
 	assert.True(t, f.Lasting)
 
-	settings.TokenEnv = "TOKEN"
 	for token, code := range map[string]string{secret: "", "wr0ng-t0k3n": scan.CodeAccessDenied} {
 		dir := t.TempDir()
 		limits := git.DefaultLimits()
 		limits.LowSpeed = time.Hour
-		store, err := git.New(git.Options{
-			Dir: dir, Limits: limits, Token: func(string) (string, error) { return token, nil },
-		})
+		store, err := git.New(git.Options{Dir: dir, Limits: limits})
 		require.NoError(t, err)
-		c, err := atHost{store, settings}.Open(t.Context(), target)
+		private := target
+		private.Credential = codehost.Credential{Token: token}
+		c, err := atHost{store, settings}.Open(t.Context(), private)
 		if code == "" {
 			require.NoError(t, err)
 			files(t, c)

@@ -31,7 +31,7 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 		c(&limits)
 	}
 
-	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits, Token: noToken})
+	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits})
 	require.NoError(t, err)
 	return atHost{store, host}
 }
@@ -47,9 +47,6 @@ func (h atHost) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
 	t.Host = h.host
 	return h.Source.Open(ctx, t)
 }
-
-// noToken is for hosts that need none.
-func noToken(name string) (string, error) { return "", errors.New(name + " is not set") }
 
 func fileHost(r *gittest.Repo) organization.Host {
 	return organization.Host{Kind: organization.KindGit, URL: r.URL()}

@@ -31,23 +31,23 @@ func (c Client) settings() []Setting {
 	return []Setting{
 		{
 			Key: "server", Field: func(c *Config) any { return &c.Server },
-			Commands: Review, Value: "URL", Default: c.Server,
+			Commands: Review | Connections, Value: "URL", Default: c.Server,
 			Usage: "The server to call, without the /v1.",
 		}, {
 			Key: "key_file", Field: func(c *Config) any { return &c.KeyFile },
-			Commands: Review, Value: "FILE",
+			Commands: Review | Connections, Value: "FILE",
 			Usage: "File that holds the API key, instead of " + EnvAPIKey + ".",
 		}, {
 			Key: "ca_file", Field: func(c *Config) any { return &c.CAFile },
-			Commands: Review, Value: "FILE",
+			Commands: Review | Connections, Value: "FILE",
 			Usage: "Authorities (PEM) that the server's certificate must come from,\ninstead of the system's.",
 		}, {
 			Key: "client_cert", Field: func(c *Config) any { return &c.ClientCert },
-			Commands: Review, Value: "FILE",
+			Commands: Review | Connections, Value: "FILE",
 			Usage: "Certificate (PEM) for a server that wants one of its clients.",
 		}, {
 			Key: "client_key", Field: func(c *Config) any { return &c.ClientKey },
-			Commands: Review, Value: "FILE",
+			Commands: Review | Connections, Value: "FILE",
 			Usage: "Private key (PEM) of --client-cert.",
 		},
 	}
@@ -78,7 +78,7 @@ type Tenants struct {
 func (t Tenants) settings() []Setting {
 	return []Setting{{
 		Key: "token_envs", Field: func(c *Config) any { return &c.TokenEnvs },
-		Commands: Serve | Scanner | Organizations, Value: "NAME,...", List: true,
+		Commands: Serve | Organizations, Value: "NAME,...", List: true,
 		Usage: "Environment variables that the hosts of organizations may have their\ntokens in, beside those that begin " +
 			"with PRWARDEN_ and those that this\nconfiguration file names.",
 	}}
@@ -94,7 +94,7 @@ func (t Tenants) validate(ps *Problems) {
 	for i, o := range t.Organizations {
 		key := fmt.Sprintf("organizations[%d].", i)
 		for _, p := range o.Validate() {
-			ps.add(key+p.Field, "%s", p.Message)
+			ps.add(key+p.Field, "%s", p.Description)
 		}
 
 		if seen[o.Name] {

@@ -22,6 +22,7 @@ type Config struct {
 	Process
 	Client
 	Tenants
+	Hosts
 }
 
 // Command is a subcommand that takes settings, as a bit in a set of them.
@@ -37,10 +38,11 @@ const (
 	Review
 	Backup        // and restore
 	Organizations // create, list, update and remove
+	Connections   // on the server's database, and over the API
 )
 
 // server are the commands of the service's own side.
-const server = Serve | Scanner | Migrate | Keys | Backup | Organizations
+const server = Serve | Scanner | Migrate | Keys | Backup | Organizations | Connections
 
 // everyCommand are all that take settings.
 const everyCommand = server | Review
@@ -68,8 +70,12 @@ func (c Config) problems(cmd Command) (problems Problems) {
 	c.Process.validate(&all)
 	c.Client.validate(&all)
 	c.Tenants.validate(&all)
+	c.Hosts.validate(&all)
 
-	used := map[string]bool{"organizations": cmd&(Serve|Scanner|Organizations|Keys) != 0}
+	ofHosts := cmd&(Serve|Connections) != 0
+	used := map[string]bool{
+		"organizations": cmd&(Serve|Scanner|Organizations|Keys|Connections) != 0, "secrets": ofHosts, "connections": ofHosts,
+	}
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true
 	}

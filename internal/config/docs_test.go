@@ -49,6 +49,7 @@ func settingsTable() string {
 		{config.Review, "review"},
 		{config.Backup, "backup, restore"},
 		{config.Organizations, "organizations"},
+		{config.Connections, "connections"},
 	}
 	var b strings.Builder
 	b.WriteString("\n| Flag | File | Default | Commands | What it is |\n|---|---|---|---|---|\n")

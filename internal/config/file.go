@@ -14,7 +14,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/prwarden/prwarden/internal/connection"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/seal"
 )
 
 // maxFileSize is the largest configuration file that is read, in bytes.
@@ -23,10 +25,20 @@ const maxFileSize = 1 << 20
 // file is what a configuration file has.
 type file struct {
 	Organizations []organization.Organization `yaml:"organizations"`
+	Connections   []connection.Declared       `yaml:"connections"`
+	Secrets       secrets                     `yaml:"secrets"`
 	Settings      map[string]yaml.Node        `yaml:",inline"`
 
 	path string
 }
+
+// secrets is how secrets in the database are sealed.
+type secrets struct {
+	Keys []seal.Source `yaml:"keys"`
+}
+
+// sections are the keys of a file that are no settings.
+func sections() []string { return []string{"organizations", "connections", "secrets"} }
 
 // readFile reads the file of that path, nothing for "".
 func readFile(path string) (file, error) {
@@ -72,7 +84,7 @@ func parseFile(path string, data []byte) (file, Problems) {
 		return f, problems
 	}
 
-	known := []string{"organizations"}
+	known := sections()
 	for _, s := range Settings(everyCommand) {
 		if s.Field != nil {
 			known = append(known, s.Key)
@@ -96,7 +108,7 @@ func (f file) place(key string) string {
 	if n, ok := f.Settings[key]; ok {
 		return f.path + ":" + strconv.Itoa(n.Line)
 	}
-	if key == "organizations" {
+	if slices.Contains(sections(), key) {
 		return f.path
 	}
 
@@ -145,18 +157,33 @@ func yamlProblems(path string, err error) Problems {
 	}
 
 	line := regexp.MustCompile(`^line (\d+): `)
-	unknown := regexp.MustCompile(`^field (\S+) not found in type .*`)
+	unknown := regexp.MustCompile(`^field (\S+) not found in type (\S+)$`)
 	var problems Problems
 	for _, message := range messages {
 		p := Problem{Origin: path, Message: message}
 		if m := line.FindStringSubmatch(message); m != nil {
 			p.Origin += ":" + m[1]
-			p.Message = unknown.ReplaceAllString(message[len(m[0]):], `unknown key "$1" in an organization`)
+			p.Message = message[len(m[0]):]
+			if u := unknown.FindStringSubmatch(p.Message); u != nil {
+				p.Message = fmt.Sprintf("unknown key %q in %s", u[1], sectionOf(u[2]))
+			}
 		}
 		problems = append(problems, p)
 	}
 
 	return problems
+}
+
+// sectionOf is where a file has what a type of Go stands for.
+func sectionOf(goType string) string {
+	switch goType {
+	case "connection.Declared":
+		return "a connection"
+	case "config.secrets", "seal.Source":
+		return "secrets"
+	}
+
+	return "an organization"
 }
 
 // suggest names the key that was probably meant, else all that there are.

@@ -54,8 +54,8 @@ type loader struct {
 	origins   map[string]string // by key, of what flags and variables set
 }
 
-// fill gives the settings of cmd their values, and takes the organizations over
-// that the file declares.
+// fill gives the settings of cmd their values, and takes over what only the file can
+// hold.
 func (l loader) fill(c *Config, cmd Command) Problems {
 	var problems Problems
 	for _, s := range Settings(cmd) {
@@ -72,6 +72,7 @@ func (l loader) fill(c *Config, cmd Command) Problems {
 		}
 	}
 
+	c.SecretKeys, c.Connections = l.file.Secrets.Keys, l.file.Connections
 	c.Organizations = l.file.Organizations
 	for i := range c.Organizations {
 		c.Organizations[i].Host = c.Organizations[i].Host.WithDefaults()

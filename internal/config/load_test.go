@@ -11,8 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/connection"
+	"github.com/prwarden/prwarden/internal/egress"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/seal"
 )
 
 // load runs Load as a command line would: file is the content of a
@@ -148,10 +152,51 @@ organizations:
 	assert.Nil(t, c.Organizations, "a file without the key declares nothing")
 }
 
+func TestLoadConnections(t *testing.T) {
+	t.Parallel()
+	const file = `
+public_url: https://prwarden.example.com/x/
+connections_allow: [https://git.corp.example]
+webhooks_allow: [10.1.0.0/16]
+secrets: {keys: [{name: k2, env: K2}, {name: k1, file: /k1}]}
+connections:
+  - organization: acme
+    name: gitea
+    kind: gitea
+    url: http://10.0.0.7:3000
+    repositories: ["acme/*"]
+    token_env: PRWARDEN_GITEA_TOKEN
+  - organization: acme
+    name: github
+    kind: github
+    repositories: ["acme/*"]
+    account: acme
+    app_id: 1234
+    installation_id: 5678
+    private_key_file: /github.pem
+`
+	c, err := load(t, config.Serve, file, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "https://prwarden.example.com/x/hooks/con_a", c.HookURL("con_a"))
+	assert.Empty(t, config.Hosts{}.HookURL("con_a"))
+	assert.Equal(t, egress.Guard{Origins: []string{"https://git.corp.example:443"}}, c.Guard())
+	assert.Equal(t, egress.Guard{Networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}, c.WebhookGuard())
+	assert.Equal(t, []seal.Source{{Name: "k2", Env: "K2"}, {Name: "k1", File: "/k1"}}, c.SecretKeys)
+	assert.Equal(t, []connection.Declared{{
+		Organization: "acme", Name: "gitea", Kind: codehost.Gitea, URL: "http://10.0.0.7:3000",
+		Repositories: []string{"acme/*"}, TokenEnv: "PRWARDEN_GITEA_TOKEN",
+	}, {
+		Organization: "acme", Name: "github", Kind: codehost.GitHub, Repositories: []string{"acme/*"}, Account: "acme",
+		AppID: 1234, Installation: 5678, PrivateKeyFile: "/github.pem",
+	}}, c.Connections)
+	_, err = load(t, config.Review, "connections: [{name: a}]\n", nil)
+	require.NoError(t, err, "only servers look at them")
+}
+
 // TestCheckTokenEnv holds which secrets of a process can't be sent to a host.
 func TestCheckTokenEnv(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, config.Scanner, "token_envs: [CI_TOKEN]\n"+
+	c, err := load(t, config.Serve, "token_envs: [CI_TOKEN]\n"+
 		"organizations:\n  - name: acme\n    repositories: ['a/*']\n"+
 		"    host: {kind: git, url: 'https://h/{repo}', token_env: ACME_TOKEN}\n", nil)
 	require.NoError(t, err)
@@ -228,19 +273,19 @@ func TestLoadProblems(t *testing.T) {
 			want: []string{"neither an address nor a network"},
 		},
 		{
-			name: "password in a flag", args: []string{"--database", "postgres://u:secret@h/db"},
+			name: "password in a flag", args: []string{"--database", "postgres://u:hunter2@h/db"},
 			want: []string{"database (from --database): every user of this machine could read the password"},
 		},
 		{
-			name: "password in a parameter", args: []string{"--database", "postgresql://h/db?password=secret"},
+			name: "password in a parameter", args: []string{"--database", "postgresql://h/db?password=hunter2"},
 			want: []string{"could read the password"},
 		},
 		{
-			name: "password that can't be parsed", args: []string{"--database", "postgres://u:%zzsecret@h/db"},
+			name: "password that can't be parsed", args: []string{"--database", "postgres://u:%zzhunter2@h/db"},
 			want: []string{"could read the password"},
 		},
 		{
-			name: "postgres without slashes", environ: []string{"PRWARDEN_DATABASE=postgres:secret"},
+			name: "postgres without slashes", environ: []string{"PRWARDEN_DATABASE=postgres:hunter2"},
 			want: []string{"PRWARDEN_DATABASE", "must begin with postgres://"},
 		},
 		{name: "one connection", args: []string{"--database-connections", "1"}, want: []string{"from 2 to 1000"}},
@@ -329,6 +374,32 @@ func TestLoadProblems(t *testing.T) {
 			file: "organizations:\n  - name: a\n    repositories: [acme]\n    host: {kind: git, url: 'https://h/{repo}.git'}\n",
 			want: []string{"repositories[0]", "not a glob of OWNER/NAME"},
 		},
+		{
+			name: "unknown key in a connection", file: "connections:\n  - name: a\n    token: ghp_abc\n",
+			want: []string{`prwarden.yaml:3: unknown key "token" in a connection`},
+		},
+		{
+			name: "unknown key in secrets", file: "secrets: {keys: [{name: a, key: hunter2}]}\n",
+			want: []string{`prwarden.yaml:1: unknown key "key" in secrets`},
+		},
+		{
+			name: "connections",
+			file: "connections:\n  - {organization: a, name: b, kind: gitea, url: 'ssh://x', repositories: ['a/*'], token_env: A}\n" +
+				"  - {organization: a, name: b, kind: gitea, url: 'http://x', repositories: ['a/*'], token_env: A}\n",
+			want: []string{"connections[0].url (from ", `"ssh"; it must be https or http`, "connections[1].name", `"b" is there twice`},
+		},
+		{
+			name: "keys", file: "secrets: {keys: [{name: K1, env: A}, {name: k2}]}\n",
+			want: []string{"secrets.keys[0].name", "secrets.keys[1].env", "a key is either in a variable"},
+		},
+		{
+			name: "addresses", file: "public_url: prwarden.example.com\nconnections_allow: ['https://git/x']\n" +
+				"webhooks_allow: [10.1.0.1/16]\n",
+			want: []string{
+				"public_url: ", `connections_allow[0]: "https://git/x" is not an origin`,
+				`webhooks_allow[0]: "10.1.0.1/16" is not a network`,
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -342,7 +413,7 @@ func TestLoadProblems(t *testing.T) {
 			for _, part := range tt.want {
 				assert.ErrorContains(t, err, part)
 			}
-			assert.NotContains(t, err.Error(), "secret")
+			assert.NotContains(t, err.Error(), "hunter2")
 			assert.NotContains(t, err.Error(), "ghp_abc")
 		})
 	}

@@ -54,8 +54,8 @@ func (s Setting) help() string {
 }
 
 // Settings returns the settings that cmd takes, in the order of help and
-// documentation. The organizations, which only the file can hold, are not
-// among them.
+// documentation. The organizations, connections and keys of secrets, which only the
+// file can hold, are not among them.
 func Settings(cmd Command) []Setting {
 	d := Default()
 	groups := [][]Setting{
@@ -65,6 +65,7 @@ func Settings(cmd Command) []Setting {
 		}},
 		d.Listen.settings(), d.Storage.settings(), d.Retention.settings(), d.Scanning.settings(),
 		d.Link.settings(), d.Process.settings(), d.Client.settings(), d.Tenants.settings(),
+		d.Hosts.settings(),
 	}
 	var settings []Setting
 	for _, group := range groups {

@@ -5,9 +5,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/background"
 )
 
 // Storage says where reviews, rules and keys are kept.
@@ -40,7 +41,7 @@ func isPostgres(database string) bool {
 func (s Storage) settings() []Setting {
 	return []Setting{{
 		Key: "database", Field: func(c *Config) any { return &c.Database },
-		Commands: Serve | Migrate | Keys | Backup | Organizations, Value: "DATABASE", Default: s.Database,
+		Commands: Serve | Migrate | Keys | Backup | Organizations | Connections, Value: "DATABASE", Default: s.Database,
 		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor " +
 			"postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and " +
 			"the file, or where PGPASSFILE says.",
@@ -161,7 +162,9 @@ const (
 )
 
 func defaultScanning() Scanning {
-	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30, MaxFileSize: 16 << 20}
+	s := Scanning{
+		ScanWorkers: background.Processors(), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30, MaxFileSize: 16 << 20,
+	}
 	if dir, err := os.UserCacheDir(); err == nil {
 		s.CacheDir = filepath.Join(dir, "prwarden")
 	}

@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Kind is what sort of failure an error is. It decides the status code.
@@ -40,13 +42,36 @@ const (
 	ReasonKeyInvalid           = "KEY_INVALID"
 	ReasonKeyExpired           = "KEY_EXPIRED"
 	ReasonKeyRevoked           = "KEY_REVOKED"
+	ReasonSignatureInvalid     = "SIGNATURE_INVALID"
 	ReasonScopeMissing         = "SCOPE_MISSING"
+	ReasonSignInAgain          = "SIGN_IN_AGAIN"
+	ReasonSignInFailed         = "SIGN_IN_FAILED"
+	ReasonSessionEnded         = "SESSION_ENDED"
+	ReasonPersonNeeded         = "PERSON_NEEDED"
+	ReasonInvitedOther         = "INVITED_OTHER"
+	ReasonLastOwner            = "LAST_OWNER"
+	ReasonUserNotFound         = "USER_NOT_FOUND"
+	ReasonMemberNotFound       = "MEMBER_NOT_FOUND"
+	ReasonSessionNotFound      = "SESSION_NOT_FOUND"
+	ReasonInvitationNotFound   = "INVITATION_NOT_FOUND"
+	ReasonLinkNotFound         = "LINK_NOT_FOUND"
+	ReasonOrganizationNotFound = "ORGANIZATION_NOT_FOUND"
+	ReasonUserExists           = "USER_EXISTS"
+	ReasonMemberExists         = "MEMBER_EXISTS"
+	ReasonMemberQuota          = "MEMBER_QUOTA"
+	ReasonMemberElsewhere      = "MEMBER_ELSEWHERE"
 	ReasonRepositoryNotAllowed = "REPOSITORY_NOT_ALLOWED"
 	ReasonDefaultRule          = "DEFAULT_RULE"
 	ReasonReviewNotFound       = "REVIEW_NOT_FOUND"
+	ReasonFindingNotFound      = "FINDING_NOT_FOUND"
+	ReasonTriageNotFound       = "TRIAGE_NOT_FOUND"
+	ReasonTriageChanged        = "TRIAGE_CHANGED"
+	ReasonTriageNotAllowed     = "TRIAGE_NOT_ALLOWED"
 	ReasonRuleNotFound         = "RULE_NOT_FOUND"
 	ReasonRulesetNotFound      = "RULESET_NOT_FOUND"
 	ReasonKeyNotFound          = "KEY_NOT_FOUND"
+	ReasonPullRequestNotFound  = "PULL_REQUEST_NOT_FOUND"
+	ReasonConnectionNotFound   = "CONNECTION_NOT_FOUND"
 	ReasonRouteNotFound        = "ROUTE_NOT_FOUND"
 	ReasonMethodNotAllowed     = "METHOD_NOT_ALLOWED"
 	ReasonRuleExists           = "RULE_EXISTS"
@@ -56,6 +81,17 @@ const (
 	ReasonReviewNotComplete    = "REVIEW_NOT_COMPLETE"
 	ReasonRuleQuota            = "RULE_QUOTA"
 	ReasonKeyQuota             = "KEY_QUOTA"
+	ReasonConnectionExists     = "CONNECTION_EXISTS"
+	ReasonConnectionQuota      = "CONNECTION_QUOTA"
+	ReasonConnectionDeclared   = "CONNECTION_DECLARED"
+	ReasonConnectionBroken     = "CONNECTION_BROKEN"
+	ReasonSecretsKeyMissing    = "SECRETS_KEY_MISSING"
+	ReasonPublicURLMissing     = "PUBLIC_URL_MISSING"
+	ReasonWebhookNotFound      = "WEBHOOK_NOT_FOUND"
+	ReasonMessageNotFound      = "MESSAGE_NOT_FOUND"
+	ReasonWebhookQuota         = "WEBHOOK_QUOTA"
+	ReasonWebhookDisabled      = "WEBHOOK_DISABLED"
+	ReasonHostUnavailable      = "HOST_UNAVAILABLE"
 	ReasonBodyTooLarge         = "BODY_TOO_LARGE"
 	ReasonUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
 	ReasonRateLimited          = "RATE_LIMITED"
@@ -113,6 +149,44 @@ func InvalidFields(fields ...FieldViolation) *Error {
 		message += fmt.Sprintf(" (and %d more, see details)", n)
 	}
 	return &Error{Kind: InvalidArgument, Reason: ReasonInvalidArgument, Message: message, Fields: fields}
+}
+
+// Violations are what is wrong with a request, field by field.
+type Violations []FieldViolation
+
+// Add adds what is wrong with one field.
+func (v *Violations) Add(field, format string, args ...any) {
+	*v = append(*v, FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+}
+
+// AddOf adds the violations of an error of a part of the request, such as `rules[0].`.
+func (v *Violations) AddOf(part string, e *Error) {
+	for _, f := range e.Fields {
+		v.Add(part+f.Field, "%s", f.Description)
+	}
+}
+
+// Err is InvalidFields, or nil when nothing is wrong.
+func (v Violations) Err() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return InvalidFields(v...)
+}
+
+// Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
+// ellipsis.
+func Cut(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+
+	return s[:limit] + "…"
 }
 
 // KindOf returns the kind of err: that of the *Error in its chain, the kinds

@@ -3,6 +3,7 @@
 package finding
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -41,6 +42,12 @@ type Finding struct {
 
 	Suppression *Suppression `json:"suppression,omitempty"` // the comment that suppresses it; nil for none
 	State       State        `json:"state,omitempty"`       // empty until it is compared with an earlier review
+	Triage      *Triage      `json:"triage,omitempty"`      // what somebody decided about it; nil for nothing
+}
+
+// InOrder compares findings as results order them.
+func InOrder(a, b Finding) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
 // Suppression is a comment in the code that accepts a finding.
@@ -161,7 +168,14 @@ type Result struct {
 	// rule id.
 	SwitchedOff []SwitchedOff
 
+	// Publish is what the base's rules file wants less of in the pull request.
+	Publish rule.Publish
+
 	RuleCosts []RuleCost // of the most costly rules
+
+	// Refuses says why a decision does not count for a finding of the scan, by the policy
+	// and the rules that it was made with. All count when it is nil.
+	Refuses func(f Finding, t Triage, today string) error
 }
 
 // RuleCost is what matching a rule took in a scan.
@@ -180,6 +194,7 @@ func Shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 const (
 	findingOverhead = 768
 	skipOverhead    = 320
+	triageOverhead  = 192
 )
 
 // Size is how many bytes a finding takes at most in an answer of the API in JSON,
@@ -192,6 +207,9 @@ func (f Finding) Size() int {
 
 	if s := f.Suppression; s != nil { // the log has the path of the comment, too
 		n += textSize(s.Reason) + textSize(s.Until) + pathSize(f.File)
+	}
+	if t := f.Triage; t != nil {
+		n += triageOverhead + textSize(t.Reason) + textSize(t.By)
 	}
 
 	return n

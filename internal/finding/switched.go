@@ -12,19 +12,6 @@ type Exclusions struct {
 	By    string `json:"by"` // path of the rules file
 }
 
-// Text says so in a line; "" for none.
-func (e Exclusions) Text() string {
-	files := "files"
-	switch e.Files {
-	case 0:
-		return ""
-	case 1:
-		files = "file"
-	}
-
-	return fmt.Sprintf("Excluded: %d %s by %s.", e.Files, files, e.By)
-}
-
 // Who switched a rule off, and how.
 const (
 	ByOrganization = "organization" // its policy
@@ -43,11 +30,30 @@ type SwitchedOff struct {
 	How    string `json:"how"`     // one of the How constants
 }
 
+// LeftOut says, a line each, what a repository excludes and which rules were switched
+// off by whom.
+func LeftOut(e Exclusions, list []SwitchedOff) (lines []string) {
+	switch e.Files {
+	case 0:
+	case 1:
+		lines = append(lines, "Excluded: 1 file by "+e.By+".")
+	default:
+		lines = append(lines, fmt.Sprintf("Excluded: %d files by %s.", e.Files, e.By))
+	}
+	for _, by := range []string{ByOrganization, ByRepository} {
+		if text := switchedOffBy(by, list); text != "" {
+			lines = append(lines, text)
+		}
+	}
+
+	return lines
+}
+
 // maxNamed is how many rules a line names.
 const maxNamed = 10
 
-// SwitchedOffText says in a line which rules one side switched off; "" for none.
-func SwitchedOffText(list []SwitchedOff, by string) string {
+// switchedOffBy says in a line which rules one side switched off; "" for none.
+func switchedOffBy(by string, list []SwitchedOff) string {
 	var named []string
 	n := 0
 	for _, s := range list {

@@ -96,6 +96,7 @@ type BaseFoundBy string
 const (
 	BaseMergeRef      BaseFoundBy = "merge_ref"      // by the code host's trial merge
 	BaseRequested     BaseFoundBy = "requested"      // the caller named it
+	BaseCodeHost      BaseFoundBy = "code_host"      // the code host's API named it
 	BaseMergeCommit   BaseFoundBy = "merge_commit"   // what the default branch was before head was merged into it
 	BaseDefaultBranch BaseFoundBy = "default_branch" // as it is now
 )

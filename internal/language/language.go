@@ -52,7 +52,7 @@ func IsText(file string, firstLine []byte) bool {
 		return true
 	}
 
-	return len(byName(file)) > 0 && !slices.Contains(binaryToo, strings.ToLower(path.Ext(file)))
+	return len(byName(file)) > 0 && !slices.Contains(binaryToo, path.Ext(nameOf(file)))
 }
 
 // binaryToo are the endings of text that common binary formats have too, and whose
@@ -60,6 +60,54 @@ func IsText(file string, firstLine []byte) bool {
 var binaryToo = []string{
 	".ai", ".bin", ".brd", ".cur", ".dat", ".doc", ".eps", ".epsi", ".fits", ".mat", ".mo", ".mod", ".nb", ".obj",
 	".pb", ".pic", ".pkl", ".plist", ".ps", ".raw", ".res", ".sav", ".sch", ".stl", ".x",
+	".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9", // as lib.so.1
+}
+
+// Inside returns the languages of code within the text of a file that has other
+// languages: in markup, wherever it begins.
+func Inside(languages []string, text []byte) (inside []string) {
+	isMarkup := func(name string) bool { return strings.Contains(name, "html") || name == "xml" || name == "svg" }
+	if !slices.ContainsFunc(languages, isMarkup) {
+		return nil
+	}
+
+	for at := bytes.IndexByte(text, '<'); at >= 0 && len(inside) < len(markers); {
+		for _, m := range markers {
+			end := min(at+len(m.text), len(text))
+			if bytes.EqualFold(text[at:end], []byte(m.text)) && !slices.Contains(inside, m.language) {
+				inside = append(inside, m.language)
+			}
+		}
+		next := bytes.IndexByte(text[at+1:], '<')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	slices.Sort(inside)
+
+	return inside
+}
+
+// markers are what code in markup begins with, and its language.
+var markers = []struct{ text, language string }{{"<?php", "php"}, {"<?=", "php"}, {"<script", "javascript"}}
+
+// copied are endings that the name of a copy has behind that of the file.
+var copied = []string{"~", ".bak", ".backup", ".old", ".orig", ".save"}
+
+// nameOf is the name of a file in lower case, without what Windows leaves out and what
+// a copy has beside it.
+func nameOf(file string) string {
+	name := strings.ToLower(path.Base(file))
+	for before := ""; name != before; {
+		before = name
+		name = strings.TrimRight(name, ". ")
+		for _, ending := range copied {
+			name = strings.TrimSuffix(name, ending)
+		}
+	}
+
+	return name
 }
 
 // filenames are the languages of whole names, in lower case.
@@ -76,7 +124,7 @@ var filenames = sync.OnceValue(func() map[string][]string {
 // byName returns the languages of a file by its name and by its longest ending
 // that is known.
 func byName(file string) []string {
-	name := strings.TrimRight(strings.ToLower(path.Base(file)), ". ") // which Windows leaves out
+	name := nameOf(file)
 	languages := filenames()[name]
 	for _, image := range []string{"dockerfile", "containerfile"} { // Dockerfile.web, Dockerfile-web
 		if rest, ok := strings.CutPrefix(name, image); ok && rest != "" && strings.ContainsAny(rest[:1], ".-") {

@@ -20,6 +20,10 @@ func TestOf(t *testing.T) {
 		{"a/app.pyw", "", "python"},
 		{"app.py ", "", "python"},
 		{"app.py. .", "", "python"},
+		{"app.py.bak", "", "python"},
+		{"app.PY.orig.~", "", "python"},
+		{"Dockerfile.old", "", "dockerfile"},
+		{".bak", "", ""},
 		{"deploy", "#!/usr/bin/env python3", "python"},
 		{"deploy", "\ufeff#! /usr/bin/python3.12 -u", "python"},
 		{"deploy", "#!/usr/bin/env -S uv run --script", "python"},
@@ -57,11 +61,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestInside(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		file, text string
+		want       []string
+	}{
+		{"a.html", "<p>x</p>\n", nil},
+		{"a.html", "<p>x</p>\n<?PHP f();", []string{"php"}},
+		{"a.htm", "x < <?= $x ?>", []string{"php"}},
+		{"a.svg", "<svg><SCRIPT>f()</SCRIPT>", []string{"javascript"}},
+		{"a.html", "<script>f()</script><?php f() ?><?php", []string{"javascript", "php"}},
+		{"a.html", "<scrip", nil},
+		{"a.md", "<?php f();", nil},
+		{"a.go", "x = `<script`", nil},
+		{"noname", "<script>", nil},
+	} {
+		assert.Equal(t, test.want, language.Inside(language.Of(test.file, nil), []byte(test.text)), test)
+	}
+}
+
 func TestIsText(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]bool{
 		"app.py": true, "x.TXT": true, "README.md": true, "a.json": true, "Dockerfile": true, "v.ts": true,
-		"logo.png": false, "a.jar": false, "noname": false, "messages.mo": false, "mesh.STL": false, "a.woff2": false,
+		"logo.png": false, "a.jar": false, "noname": false, "a.js.bak": true, "a.bin.bak": false, "lib.so.1": false, "messages.mo": false, "mesh.STL": false, "a.woff2": false,
 	} {
 		assert.Equal(t, want, language.IsText(file, nil), file)
 	}

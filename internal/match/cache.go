@@ -9,16 +9,21 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// cacheShares says how small a part of a cache one owner may have: a quarter.
-const cacheShares = 4
+// fullRuleset is more than 5,000 ordinary rules take, about 40 MiB.
+const fullRuleset = 64 << 20
+
+// shareOf is how much of a cache one owner may have: a quarter, but in a small one as
+// much as a full ruleset takes, up to half.
+func shareOf(limit int64) int64 { return min(limit/2, max(limit/4, fullRuleset)) }
 
 // Cache keeps what was compiled from rules, by their digest, and drops what
 // was not used for longest when it grows over its size. What only one owner uses
-// takes at most a quarter of it: the owner's own goes first. It is safe for
+// takes at most the owner's share of it: the owner's own goes first. It is safe for
 // concurrent use.
 type Cache[V any] struct {
 	size  func(V) int64
 	limit int64
+	share int64 // of one owner
 
 	flight singleflight.Group
 
@@ -40,7 +45,8 @@ type cached[V any] struct {
 // them. Something that is larger alone than the share of one owner is not kept.
 func NewCache[V any](limit int64, size func(V) int64) *Cache[V] {
 	return &Cache[V]{
-		size: size, limit: limit, owned: map[string]int64{}, recent: list.New(), entries: map[string]*list.Element{},
+		size: size, limit: limit, share: shareOf(limit),
+		owned: map[string]int64{}, recent: list.New(), entries: map[string]*list.Element{},
 	}
 }
 
@@ -104,7 +110,7 @@ func (c *Cache[V]) put(owner, digest string, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	entry := &cached[V]{digest: digest, owner: owner, value: value, size: c.size(value)}
-	if entry.size > c.limit/cacheShares {
+	if entry.size > c.share {
 		return
 	}
 	c.entries[digest] = c.recent.PushFront(entry)
@@ -113,7 +119,7 @@ func (c *Cache[V]) put(owner, digest string, value V) {
 		c.owned[owner] += entry.size
 	}
 
-	for e := c.recent.Back(); e != nil && owner != "" && c.owned[owner] > c.limit/cacheShares; {
+	for e := c.recent.Back(); e != nil && owner != "" && c.owned[owner] > c.share; {
 		before := e.Prev()
 		if e.Value.(*cached[V]).owner == owner {
 			c.drop(e)

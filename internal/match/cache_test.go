@@ -14,6 +14,9 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 )
 
+// unit makes caches so large that a quarter is for one owner.
+const unit = 10 << 20
+
 // loader loads numbers, whose size they are, for an owner.
 func loader(t *testing.T, c *match.Cache[int], owner string) func(digest string, n int) {
 	return func(digest string, n int) {
@@ -31,7 +34,7 @@ func has(c *match.Cache[int], owner, digest string) bool {
 
 func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	t.Parallel()
-	c := match.NewCache(40, func(n int) int64 { return int64(n) })
+	c := match.NewCache(40*unit, func(n int) int64 { return int64(n) * unit })
 	load := loader(t, c, "")
 	for _, digest := range []string{"a", "b", "c", "d"} {
 		load(digest, 9)
@@ -40,7 +43,7 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	load("e", 8)
 	assert.False(t, has(c, "", "b"))
 	assert.True(t, has(c, "", "a"))
-	assert.EqualValues(t, 35, c.Used())
+	assert.EqualValues(t, 35*unit, c.Used())
 
 	load("huge", 11)
 	assert.False(t, has(c, "", "huge"), "what is larger than a share is not kept")
@@ -51,14 +54,14 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	load("f", 5) // an error is not kept
 	c.Halve()
-	assert.EqualValues(t, 14, c.Used())
+	assert.EqualValues(t, 14*unit, c.Used())
 	assert.True(t, has(c, "", "f"))
 	assert.False(t, has(c, "", "e"))
 }
 
 func TestCacheHasShares(t *testing.T) {
 	t.Parallel()
-	c := match.NewCache(40, func(n int) int64 { return int64(n) })
+	c := match.NewCache(40*unit, func(n int) int64 { return int64(n) * unit })
 	one, other := loader(t, c, "one"), loader(t, c, "other")
 	other("common", 5)
 	one("common", 5)
@@ -75,7 +78,22 @@ func TestCacheHasShares(t *testing.T) {
 		one(fmt.Sprint(i), 9)
 	}
 	assert.True(t, has(c, "other", "common"))
-	assert.LessOrEqual(t, c.Used(), int64(15))
+	assert.LessOrEqual(t, c.Used(), int64(15*unit))
+}
+
+// In a small cache there is room for the rules of one organization, too.
+func TestCacheSharesFitARuleset(t *testing.T) {
+	t.Parallel()
+	for limit, share := range map[int64]int{
+		32 << 20: 16 << 20, 128 << 20: 64 << 20, 256 << 20: 64 << 20, 1 << 30: 256 << 20,
+	} {
+		c := match.NewCache(limit, func(n int) int64 { return int64(n) })
+		load := loader(t, c, "one")
+		load("large", share+1)
+		assert.Zero(t, c.Used())
+		load("full", share)
+		assert.EqualValues(t, share, c.Used())
+	}
 }
 
 // Whose context ends does not spoil it for those who wait for the same.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"regexp/syntax"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/match/choose"
 	"github.com/prwarden/prwarden/internal/match/confirm"
 	"github.com/prwarden/prwarden/internal/match/extract"
@@ -23,10 +23,9 @@ import (
 type Matcher struct {
 	programs []*confirm.Program
 	selector selector
-	lines    plan      // of the rules that are matched line by line
-	files    plan      // of the multiline rules
-	prices   []float64 // by rule: Cost.Stops; 0 for one that never matches
-	prefixed []bool    // by rule: see FixedPrefix
+	lines    plan   // of the rules that are matched line by line
+	files    plan   // of the multiline rules
+	prefixed []bool // by rule: see FixedPrefix
 	size     int64
 	workers  sync.Pool // of *worker
 }
@@ -69,7 +68,7 @@ func Compile(rules []Rule) (*Matcher, error) { return CompileContext(context.Bac
 // CompileContext is Compile, and fails when ctx ends.
 func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
-		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules)),
+		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
 		prefixed: make([]bool, len(rules)),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
@@ -140,7 +139,7 @@ func studyAll(rules []Rule) []study {
 	all := make([]study, len(rules))
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(rules)) {
+	for range min(background.Processors(), len(rules)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(rules)); i = next.Add(1) - 1 {
 				all[i] = studyOne(rules[i])
@@ -187,10 +186,8 @@ func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	if p.Never {
 		return
 	}
-	m.prices[index] = s.choice.Price
 	grams := s.choice.Grams()
 	if s.choice.Windows == nil || b.grams+grams > maxGrams {
-		m.prices[index] = choose.Weak
 		b.addWeak(plan, index)
 
 		return

@@ -65,28 +65,3 @@ func TestCostOf(t *testing.T) {
 
 	require.Error(t, err)
 }
-
-// What a rule is said to cost is what the engine takes it for.
-func TestMatcherCost(t *testing.T) {
-	t.Parallel()
-	rules := append(defaultRules(), thousandRules()...)
-	rules = append(rules,
-		match.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, match.Rule{Pattern: `frobnicate`, Multiline: true},
-		match.Rule{Pattern: `[a-z]+`}, match.Rule{Pattern: `[^\x00-\x{10FFFF}]`}, match.Rule{Pattern: `[0-9]{4}`},
-	)
-	m, err := match.Compile(rules)
-
-	require.NoError(t, err)
-	weak := 0
-	for i, r := range rules {
-		want, err := match.CostOf(r.Pattern, r.Multiline)
-		require.NoError(t, err)
-		if want.Weak {
-			weak++
-		}
-		want.By = ""
-		assert.Equal(t, want, m.Cost(i), r.Pattern)
-	}
-
-	assert.GreaterOrEqual(t, weak, 2)
-}

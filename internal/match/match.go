@@ -92,7 +92,7 @@ func (f *first) cut() {
 // Match matches the active rules on the added lines of a file. Rules that are
 // matched line by line see each added line on its own, without its ending. A
 // multiline rule sees the whole file, and a match counts when it touches an
-// added line; the first on each line where matches start is the hit. added is
+// added line (or see Joined); the first on each line where matches start is the hit. added is
 // ascending; lines that the file does not have are left out. At most limit hits
 // are kept; all are counted.
 //
@@ -116,8 +116,8 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 	w.apart = apart
 	var result Result
 	w.blocks = lines.blocks(added, w.blocks[:0])
-	if len(w.blocks) > 0 {
-		w.matchLines()
+	w.matchLines()
+	if len(w.blocks) > 0 || len(f.seams) > 0 {
 		w.matchFile()
 	}
 	w.finish(&result)
@@ -138,7 +138,7 @@ func (w *worker) matchFile() {
 				if h.Line != started {
 					started, before = h.Line, started
 				}
-				if h.Line == last || !w.touches(span) {
+				if h.Line == last || !w.touches(span) && !w.joined(h, span) {
 					return
 				}
 				h.EndLine, h.EndColumn = w.lines.At(span.End - 1)
@@ -165,6 +165,18 @@ func (w *worker) touches(span Span) bool {
 	})
 
 	return i < len(w.blocks) && w.blocks[i].from < span.End
+}
+
+// joined says whether lines were removed between those of a match that was not there
+// before.
+func (w *worker) joined(h Hit, span Span) bool {
+	i, _ := slices.BinarySearch(w.file.seams, h.Line+1)
+	if i == len(w.file.seams) {
+		return false
+	}
+	end, _ := w.lines.At(span.End - 1)
+
+	return w.file.seams[i] <= end && w.file.isNew(h.Rule, h.Line)
 }
 
 // finish gives the first hits their columns, and leaves the worker as it was
@@ -265,6 +277,8 @@ type File struct {
 	groups  []bool        // by group of the selector
 	off     []bool        // by rule; nil for none
 	spans   map[int]int64 // by rule: the work of Spans
+	seams   []int         // see Joined
+	isNew   func(rule, line int) bool
 }
 
 // File decides which rules look at the file at path, which has the given
@@ -293,6 +307,14 @@ func (s *Session) NeedsLanguages() bool { return len(s.matcher.selector.language
 // Within replaces the limit of the session for this file.
 func (f *File) Within(limit Limit) *File {
 	f.limit = limit
+	return f
+}
+
+// Joined has matches of multiline rules count, too, between whose lines others were
+// removed: seams are the lines, ascending, that stood behind them. isNew is asked
+// whether a match of a rule that starts on a line was not there before.
+func (f *File) Joined(seams []int, isNew func(rule, line int) bool) *File {
+	f.seams, f.isNew = seams, isNew
 	return f
 }
 

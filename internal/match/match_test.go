@@ -31,6 +31,39 @@ func run(t testing.TB, rules []match.Rule, path, content string, added []match.L
 	return got
 }
 
+// A match that only the removal of lines made counts when it was not there before.
+func TestJoined(t *testing.T) {
+	t.Parallel()
+	const text = "x\nBEGIN\nEND\nBEGIN\ny\nEND\n"
+	for name, tt := range map[string]struct {
+		added []match.LineRange
+		seams []int
+		old   int // the line on which a match started before
+		want  []int
+	}{
+		"nothing removed":    {nil, nil, 0, nil},
+		"inside":             {nil, []int{3}, 0, []int{2}},
+		"inside, and before": {nil, []int{1, 2, 3, 3, 5, 6}, 0, []int{2, 4}},
+		"before":             {nil, []int{1, 2, 4, 7}, 0, nil},
+		"inside of an old":   {nil, []int{3, 6}, 2, []int{4}},
+		"touched as well":    {[]match.LineRange{{3, 3}}, []int{3}, 2, []int{2}},
+	} {
+		m, err := match.Compile([]match.Rule{{Pattern: `BEGIN\s(.\s)?END`, Multiline: true}, {Pattern: "BEGIN"}})
+		require.NoError(t, err, name)
+		isNew := func(rule, line int) bool { return rule == 0 && line != tt.old }
+		file := m.NewSession(forever, nil).File("").Joined(tt.seams, isNew).Subset(func(int) bool { return true })
+		got, err := file.Match(t.Context(), match.SplitLines([]byte(text)), tt.added, 9)
+		require.NoError(t, err, name)
+		var lines []int
+		for _, h := range got.Hits {
+			if h.Rule == 0 {
+				lines = append(lines, h.Line)
+			}
+		}
+		assert.Equal(t, tt.want, lines, name)
+	}
+}
+
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	hit := func(rule, line, column, endLine, endColumn int) match.Hit {

@@ -305,13 +305,6 @@ func CostOf(pattern string, multiline bool) (Cost, error) {
 	return Cost{Stops: c.Price, Weak: c.Windows == nil, By: foundBy(c.Windows)}, nil
 }
 
-// Cost is what CostOf says of the rule with an index, but for By. It was found
-// out when the rule was compiled, so it takes no time.
-func (m *Matcher) Cost(rule int) Cost {
-	price := m.prices[rule]
-	return Cost{Stops: price, Weak: price >= choose.Weak}
-}
-
 // maxBy bounds Cost.By, in bytes: it is for people.
 const maxBy = 40
 

@@ -14,7 +14,7 @@ const maxChoices = 4
 
 // FixedPrefix says whether every match of a rule begins with one of a few texts of
 // at least fixedPrefix bytes. Such a rule is not met by chance in what is no text.
-func (m *Matcher) FixedPrefix(rule int) bool { return m.prefixed[rule] }
+func (s *Session) FixedPrefix(rule int) bool { return s.matcher.prefixed[rule] }
 
 // prefixOf is how many bytes are known, at least, that a match of re begins with.
 // whole says that re matches nothing beside them.

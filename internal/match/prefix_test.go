@@ -29,6 +29,6 @@ func TestFixedPrefix(t *testing.T) {
 	} {
 		m, err := match.Compile([]match.Rule{{Pattern: pattern}})
 		require.NoError(t, err)
-		assert.Equal(t, want, m.FixedPrefix(0), pattern)
+		assert.Equal(t, want, m.NewSession(match.Limit{}, nil).FixedPrefix(0), pattern)
 	}
 }

@@ -16,11 +16,8 @@ func (f *File) Subset(keep func(rule int) bool) *File {
 		return nil
 	}
 
-	return &File{session: f.session, limit: f.limit, groups: f.groups, off: off}
+	return &File{session: f.session, limit: f.limit, groups: f.groups, off: off, seams: f.seams, isNew: f.isNew}
 }
-
-// FixedPrefix is that of the session's matcher.
-func (s *Session) FixedPrefix(rule int) bool { return s.matcher.FixedPrefix(rule) }
 
 // Add adds what other rules found in the same file. The hits of both are not in
 // order then.

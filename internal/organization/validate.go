@@ -9,47 +9,44 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Problem is something that is wrong with an organization.
-type Problem struct {
-	Field   string // as the configuration file names it, such as `host.url` or `repositories[0]`
-	Message string // what is wrong, and what is allowed
-}
-
-// Validate returns what is wrong with an organization, nil for nothing.
-func (o Organization) Validate() []Problem {
+// Validate returns what is wrong with an organization, nil for nothing. Fields are as
+// the configuration file names them, such as `host.url` or `repositories[0]`.
+func (o Organization) Validate() errs.Violations {
 	v := validator{}
 	if err := checkName(o.Name); err != nil {
-		v.add("name", "%v", err)
+		v.Add("name", "%v", err)
 	}
 
 	v.repositories(o.Repositories)
-	v.problems = append(v.problems, o.Host.Validate(o.Repositories)...)
+	v.host(o.Host, o.Repositories)
 
 	if o.MaxScans < 0 || o.MaxScans > MaxScans {
-		v.add("max_scans", "%d is not allowed; it must be from 1 to %d, or 0 for no cap", o.MaxScans, MaxScans)
+		v.Add("max_scans", "%d is not allowed; it must be from 1 to %d, or 0 for no cap", o.MaxScans, MaxScans)
 	}
 
 	if o.MaxQueued < 0 || o.MaxQueued > MaxQueued {
-		v.add("max_queued", "%d is not allowed; it must be from 1 to %d, or 0 for %[2]d", o.MaxQueued, MaxQueued)
+		v.Add("max_queued", "%d is not allowed; it must be from 1 to %d, or 0 for %[2]d", o.MaxQueued, MaxQueued)
 	}
 
 	if o.RateLimit < 0 || o.RateLimit > MaxRateLimit {
-		v.add("rate_limit", "%d is not allowed; it must be from 1 to %d requests a minute, or 0 for the default",
+		v.Add("rate_limit", "%d is not allowed; it must be from 1 to %d requests a minute, or 0 for the default",
 			o.RateLimit, MaxRateLimit)
 	}
 
-	return v.problems
+	return v.Violations
 }
 
 // Validate returns what is wrong with the host of an organization that may scan
 // the repositories, nil for nothing.
-func (h Host) Validate(repositories []string) []Problem {
+func (h Host) Validate(repositories []string) errs.Violations {
 	v := validator{}
 	v.host(h, repositories)
 
-	return v.problems
+	return v.Violations
 }
 
 // checkName says what is wrong with the name of an organization, nil for
@@ -87,22 +84,17 @@ func CheckTokenEnv(name string, allowed, settings []string) error {
 		name, tokenPrefix)
 }
 
-// validator collects problems.
-type validator struct{ problems []Problem }
-
-func (v *validator) add(field, format string, args ...any) {
-	v.problems = append(v.problems, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
-}
+type validator struct{ errs.Violations }
 
 func (v *validator) repositories(globs []string) {
 	if len(globs) == 0 {
-		v.add("repositories", "there must be at least one glob, such as acme/* or */*")
+		v.Add("repositories", "there must be at least one glob, such as acme/* or */*")
 	}
 
 	for i, glob := range globs {
 		owner, name, _ := strings.Cut(glob, "/")
 		if !doublestar.ValidatePattern(glob) || owner == "" || name == "" || strings.Contains(name, "/") {
-			v.add(fmt.Sprintf("repositories[%d]", i), "%q is not a glob of OWNER/NAME; write one such as acme/* or */*", glob)
+			v.Add(fmt.Sprintf("repositories[%d]", i), "%q is not a glob of OWNER/NAME; write one such as acme/* or */*", glob)
 		}
 	}
 }
@@ -111,16 +103,16 @@ func (v *validator) host(h Host, globs []string) {
 	switch h.Kind {
 	case KindGit:
 	case "github", "gitlab", "gitea":
-		v.add("host.kind", "%q is not supported yet; use kind git with the clone URL, such as %s "+
+		v.Add("host.kind", "%q is not supported yet; use kind git with the clone URL, such as %s "+
 			"(for GitLab also head_ref: refs/merge-requests/{number}/head)", h.Kind, DefaultURL)
 
 		return
 	case "":
-		v.add("host.kind", "it is missing; the one kind there is now is git")
+		v.Add("host.kind", "it is missing; the one kind there is now is git")
 
 		return
 	default:
-		v.add("host.kind", "unknown kind %q; the one kind there is now is git", h.Kind)
+		v.Add("host.kind", "unknown kind %q; the one kind there is now is git", h.Kind)
 
 		return
 	}
@@ -138,12 +130,12 @@ func (v *validator) url(h Host, globs []string) {
 
 	switch {
 	case h.URL == "":
-		v.add(key, "it is missing; write one such as %s", example)
+		v.Add(key, "it is missing; write one such as %s", example)
 
 		return
 	case err != nil, strings.ContainsAny(plain, "{}"), u.Opaque != "", u.RawQuery != "", u.Fragment != "", u.Path == "",
 		strings.ContainsFunc(u.Path, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.add(
+		v.Add(
 			key, "%q is not a clone URL with {repo} (or {owner} and {name}) in its path; write one such as %s", h.URL,
 			example,
 		)
@@ -154,24 +146,24 @@ func (v *validator) url(h Host, globs []string) {
 	switch u.Scheme {
 	case "https", "http":
 		if u.Host == "" || strings.ContainsAny(hostPart(h.URL), "{}") {
-			v.add(key, "%q must name its host in full, without {repo}, {owner} or {name} in it", h.URL)
+			v.Add(key, "%q must name its host in full, without {repo}, {owner} or {name} in it", h.URL)
 		}
 	case "file":
 		if u.Host != "" {
-			v.add(key, "%q must be file:// followed by an absolute path, such as file:///srv/git/{repo}.git", h.URL)
+			v.Add(key, "%q must be file:// followed by an absolute path, such as file:///srv/git/{repo}.git", h.URL)
 		}
 	default:
-		v.add(key, "%q has the scheme %q; it must be https, http or file", h.URL, u.Scheme)
+		v.Add(key, "%q has the scheme %q; it must be https, http or file", h.URL, u.Scheme)
 	}
 
 	if u.User != nil {
-		v.add(key, "it must not hold a user name or password; use token_env and username")
+		v.Add(key, "it must not hold a user name or password; use token_env and username")
 	}
 
 	single := len(globs) == 1 && !strings.ContainsAny(globs[0], "*?[{\\")
 	named := strings.Contains(h.URL, "{repo}") || strings.Contains(h.URL, "{owner}") && strings.Contains(h.URL, "{name}")
 	if !single && !named {
-		v.add(key, "%q is the same for every repository; it needs {repo}, or {owner} and {name}", h.URL)
+		v.Add(key, "%q is the same for every repository; it needs {repo}, or {owner} and {name}", h.URL)
 	}
 
 	v.token(h, u)
@@ -180,19 +172,31 @@ func (v *validator) url(h Host, globs []string) {
 func (v *validator) token(h Host, u *url.URL) {
 	switch {
 	case h.TokenEnv == "" && h.Username != "":
-		v.add("host.username", "it goes with token_env, which is missing")
+		v.Add("host.username", "it goes with token_env, which is missing")
 	case h.TokenEnv == "":
 	case !regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`).MatchString(h.TokenEnv):
 		// The value is not repeated: it may be the token itself.
-		v.add("host.token_env", "it must be the name of an environment variable that holds the token, such as "+
+		v.Add("host.token_env", "it must be the name of an environment variable that holds the token, such as "+
 			"PRWARDEN_ACME_TOKEN, and not the token")
-	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		v.add("host.token_env", "a token is sent over https only, and the url is %s", u.Scheme)
+	case !isConfidential(u):
+		v.Add("host.token_env", "a token is sent over https only, and the url is %s", u.Scheme)
 	}
 
 	if strings.ContainsAny(h.Username, ":\r\n\x00") {
-		v.add("host.username", "%q must not have a colon or line break", h.Username)
+		v.Add("host.username", "%q must not have a colon or line break", h.Username)
 	}
+}
+
+// Confidential reports whether nobody on the way reads what is sent to the host: it is
+// reached by https, or on this machine.
+func (h Host) Confidential() bool {
+	u, err := url.Parse(h.RepositoryURL("o/n"))
+
+	return err == nil && isConfidential(u)
+}
+
+func isConfidential(u *url.URL) bool {
+	return u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())
 }
 
 // isLoopback reports whether what is sent to a host stays on this machine.
@@ -213,7 +217,7 @@ func hostPart(rawURL string) string {
 func (v *validator) ref(key, ref string) {
 	valid := regexp.MustCompile(`^refs(/[A-Za-z0-9_][A-Za-z0-9._-]*|/\{number\})+$`).MatchString(ref)
 	if !valid || strings.Contains(ref, "..") || strings.HasSuffix(ref, ".lock") || strings.Count(ref, "{number}") != 1 {
-		v.add(key, "%q is not allowed; it must be a reference with {number} as one of its parts, such as %s",
+		v.Add(key, "%q is not allowed; it must be a reference with {number} as one of its parts, such as %s",
 			ref, DefaultHeadRef)
 	}
 }

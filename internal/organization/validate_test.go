@@ -60,7 +60,7 @@ func TestValidateHost(t *testing.T) {
 				return
 			}
 			require.NotEmpty(t, problems)
-			text := problems[0].Field + ": " + problems[0].Message
+			text := problems[0].Field + ": " + problems[0].Description
 			assert.Contains(t, text, test.wrong)
 			assert.NotContains(t, text, "u:p")
 		})

@@ -3,12 +3,14 @@
 package page
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -64,7 +66,7 @@ func Token(place string, filters ...string) string {
 // Place returns the place of a token that was made with the same filters.
 func Place(token string, filters ...string) (place string, ok bool) {
 	plain, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
+	if err != nil || !utf8.Valid(plain) || bytes.IndexByte(plain, 0) >= 0 { // Postgres has no such texts
 		return "", false
 	}
 

@@ -19,7 +19,7 @@ func TestTokenBelongsToItsFilters(t *testing.T) {
 		_, ok = page.Place(token, filters...)
 		assert.False(t, ok, "%q", filters)
 	}
-	for _, odd := range []string{"", "!", "e30", token[1:]} {
+	for _, odd := range []string{"", "!", "e30", token[1:], page.Token("\xff", "x", "y"), page.Token("a\x00", "x", "y")} {
 		_, ok = page.Place(odd, "x", "y")
 		assert.False(t, ok, odd)
 	}

@@ -33,6 +33,8 @@ type Policy struct {
 	// can only be stricter.
 	FailOn string `json:"fail_on,omitempty" yaml:"fail_on,omitempty"`
 	Skips  Skips  `json:"skips" yaml:"skips"`
+	// Publish says what is published in pull requests of connections.
+	Publish Publish `json:"publish" yaml:"publish"`
 }
 
 // Override changes a default rule.
@@ -74,7 +76,8 @@ func Default() Policy {
 		Suppression: Suppression{
 			Allowed: true, UpTo: rule.High.String(), RequireReason: true, RequireEnd: true, MaxDays: DefaultMaxDays,
 		},
-		Skips: Skips{Tolerated: []string{finding.SkipBinary, finding.SkipSubmodule}},
+		Skips:   Skips{Tolerated: []string{finding.SkipBinary, finding.SkipSubmodule}},
+		Publish: DefaultPublish(),
 	}
 }
 
@@ -137,16 +140,11 @@ func (p Policy) Locker() func(rule.Rule) bool {
 // anyName stands for all names of a category.
 const anyName = "/*"
 
-// MaySuppress says why a finding of a rule may not be set aside in one person's way,
-// nil when it may. It decides for every way of doing so. The rule is as the
-// organization has it, without what a repository changes; today is `YYYY-MM-DD`. The
-// error is a phrase that repeats nothing of the reason.
-func (p Policy) MaySuppress(r rule.Rule, s finding.Suppression, today string) error {
-	return p.Suppressor()(r, s, today)
-}
-
-// Suppressor returns MaySuppress, for many rules.
-func (p Policy) Suppressor() func(r rule.Rule, s finding.Suppression, today string) error {
+// MaySuppress returns what says why a finding of a rule may not be set aside in one
+// person's way, nil when it may. It decides for every way of doing so. The rule is as
+// the organization has it, without what a repository changes; today is `YYYY-MM-DD`.
+// The error is a phrase that repeats nothing of the reason.
+func (p Policy) MaySuppress() func(r rule.Rule, s finding.Suppression, today string) error {
 	locked := p.Locker()
 	upTo, _ := rule.ParseSeverity(p.Suppression.UpTo)
 
@@ -167,13 +165,55 @@ func (p Policy) Suppressor() func(r rule.Rule, s finding.Suppression, today stri
 	}
 }
 
+// What a suppression may lack.
+var (
+	ErrNoReason = errors.New("it gives no reason, which is required here")
+	ErrNoEnd    = errors.New("it has no end, which is required here")
+)
+
+// MayDecide is MaySuppress for decisions about findings, of rules that are given as
+// RulesFor returns them, and then those of the rules file. A rule that is no more can't
+// be asked whether it finds secrets, so its findings may not be set aside unless those
+// of secrets may.
+func (p Policy) MayDecide(rules []rule.Rule) func(f finding.Finding, t finding.Triage, today string) error {
+	may, overrides := p.MaySuppress(), p.Overrides()
+	known := make(map[string]rule.Rule, len(rules))
+	for _, r := range rules {
+		id := r.FullID()
+		same, shadowed := known[id]
+		switch {
+		case shadowed && (r.Origin == rule.OriginRulesFile || r.Disabled):
+			same.Redact = same.Redact || r.Redact
+			known[id] = same
+		default:
+			known[id] = r
+		}
+	}
+
+	return func(f finding.Finding, t finding.Triage, today string) error {
+		r, ok := known[f.RuleID]
+		switch {
+		case rule.IsMeta(f.RuleID):
+			r = rule.Rule{ID: f.RuleID, Severity: f.Severity}
+		case !ok && !p.Suppression.Secrets:
+			return fmt.Errorf("there is no rule %s any more that says whether it finds secrets", f.RuleID)
+		case !ok:
+			r = rule.Rule{ID: f.RuleID, Severity: f.Severity, Origin: rule.OriginRulesFile}
+		case r.Origin == rule.OriginDefault:
+			r.Severity = cmp.Or(overrides[f.RuleID].Severity, r.Severity)
+		}
+
+		return may(r, t.Terms(), today)
+	}
+}
+
 // checkTerms says what a suppression lacks, whatever rule it is about.
 func (p Policy) checkTerms(s finding.Suppression, today string) error {
 	switch {
 	case p.Suppression.RequireReason && s.Reason == "":
-		return errors.New("it gives no reason, which is required here; write ` -- ` and the reason behind the ids")
+		return ErrNoReason
 	case p.Suppression.RequireEnd && s.Until == "":
-		return errors.New("it has no end, which is required here; write ` until ` and a day as YYYY-MM-DD at its end")
+		return ErrNoEnd
 	}
 
 	day, err := time.Parse(time.DateOnly, today)
@@ -234,6 +274,4 @@ func (p Policy) normal() Policy {
 	return p
 }
 
-func sorted(list []string) []string {
-	return slices.SortedFunc(slices.Values(list), cmp.Compare[string])
-}
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }

@@ -26,8 +26,15 @@ locked:
 suppression: {up_to: medium, require_end: false}
 fail_on: medium
 skips: {tolerated: []}
+publish:
+  comments_min: critical
+  repositories:
+    - {match: ["acme/old-*"], comments: none, comments_max: 3}
 `))
 	require.NoError(t, err)
+	published, three := policy.DefaultPublish(), 3
+	published.CommentsMin = "critical"
+	published.For = []policy.ForOne{{Match: []string{"acme/old-*"}, Comments: policy.PublishNone, CommentsMax: &three}}
 	assert.Equal(t, policy.Policy{
 		Disable:  []string{"quality/todo"},
 		Override: map[string]policy.Override{"security/weak-hash": {Severity: "low", Exclude: []string{"legacy/**"}}},
@@ -36,7 +43,7 @@ skips: {tolerated: []}
 			Allowed: true, UpTo: "medium", RequireReason: true, MaxDays: policy.DefaultMaxDays,
 		},
 		FailOn: "medium",
-		Skips:  policy.Skips{Tolerated: []string{}},
+		Skips:  policy.Skips{Tolerated: []string{}}, Publish: published,
 	}, p)
 
 	again, err := policy.FromJSON(p.JSON())
@@ -48,7 +55,7 @@ skips: {tolerated: []}
 	assert.True(t, p.Equal(again))
 	assert.False(t, p.Equal(policy.Default()))
 
-	none, err := policy.Parse(nil)
+	none, err := policy.Parse([]byte("{}"))
 	require.NoError(t, err)
 	assert.Equal(t, policy.Default(), none)
 	assert.Empty(t, none.DigestWith(""))
@@ -58,7 +65,20 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
-		"disabled: [a]":                          `line 1: unknown key "disabled"`,
+		"":                                       "the file is empty; write {}",
+		"# nothing\n":                            "the file is empty; write {}",
+		"[a]":                                    "line 1: the file: must be a mapping of keys to values",
+		"disabled: [a]":                          "line 1: the file: unknown key \"disabled\"; did you mean `disable`?",
+		"disable: a":                             "line 1: disable: must be a list",
+		"disable: [{a: b}]":                      "line 1: disable[0]: must be a text; put it in quotes",
+		"fail_on: low\nlocked: yes":              "line 2: locked: must be a mapping of keys to values",
+		"locked: {rules: []}\nlocked: {}":        `line 2: the file: key "locked" is there twice`,
+		"override:\n  a/b: {severity: [a]}":      "line 2: override.a/b.severity: must be a text",
+		"override:\n  a/b: {sevrity: low}":       "line 2: override.a/b: unknown key \"sevrity\"; did you mean `severity`?",
+		"suppression:\n  allowed: perhaps":       "line 2: suppression.allowed: must be true or false",
+		"suppression:\n  max_days: ten":          "line 2: suppression.max_days: must be a whole number",
+		"fail_on: low\nskips: {tolerated: [x]}":  "line 2: skips.tolerated[0]: must be one of binary",
+		"disable: &a [b/c]":                      "anchors and aliases are not allowed",
 		"disable: [a]\n---\ndisable: [b]":        "more than one YAML document",
 		"disable: [A]":                           "disable[0]: an id must not have 'A'",
 		"disable: [a/b, a/b]":                    "disable[1]: is there twice",
@@ -179,7 +199,7 @@ func TestMaySuppress(t *testing.T) {
 		if c.change != nil {
 			c.change(&p)
 		}
-		err := p.MaySuppress(c.rule, c.by, today)
+		err := p.MaySuppress()(c.rule, c.by, today)
 		if c.want == "" {
 			assert.NoError(t, err, name)
 		} else {

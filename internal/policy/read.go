@@ -1,17 +1,11 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -27,28 +21,17 @@ const (
 	MaxMaxDays   = 3660 // of Suppression.MaxDays
 )
 
-// unknownKey is how the decoder says that a key is unknown.
-var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
-
 // Parse reads a policy from YAML or JSON, which is YAML too. What is not said is as
-// in Default. Unknown keys are mistakes; so is what Validate refuses.
+// in Default. Unknown keys are mistakes; so is what Validate refuses. Mistakes are a
+// *rule.FileError.
 func Parse(data []byte) (Policy, error) {
 	if len(data) > MaxSize {
 		return Policy{}, fmt.Errorf("the policy has %d bytes; at most %d are allowed", len(data), MaxSize)
 	}
 
 	p := Default()
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) { // nothing at all is Default
-		text := unknownKey.ReplaceAllString(err.Error(), `unknown key "$1"`)
-		return Policy{}, fmt.Errorf("the policy can't be read: %s", strings.TrimPrefix(text, "yaml: unmarshal errors:\n  "))
-	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Policy{}, errors.New("the policy has more than one YAML document")
-	}
-
-	return p, p.Validate()
+	err := rule.DecodeFile(data, &p, Policy.Validate)
+	return p, err
 }
 
 // FromJSON reads what JSON wrote, which was valid. Keys of a later version are left
@@ -86,31 +69,29 @@ func (p Policy) Validate() error {
 	v.words("locked.rulesets", p.Locked.Rulesets, []string{rule.RulesetDefault, rule.RulesetCustom})
 	v.words("skips.tolerated", p.Skips.Tolerated, SkipReasons())
 	v.overrides(p.Override)
+	v.publish(p.Publish)
 
 	v.severity("fail_on", p.FailOn)
 	v.severity("suppression.up_to", p.Suppression.UpTo)
 	if p.Suppression.UpTo == "" {
-		v.add("suppression.up_to", "is required; to allow none set suppression.allowed to false")
+		v.Add("suppression.up_to", "is required; to allow none set suppression.allowed to false")
 	}
 	if n := p.Suppression.MaxDays; n < 0 || n > MaxMaxDays {
-		v.add("suppression.max_days", "must be from 1 to %d, or 0 for no bound", MaxMaxDays)
+		v.Add("suppression.max_days", "must be from 1 to %d, or 0 for no bound", MaxMaxDays)
 	}
 
 	if n := len(p.JSON()); n > MaxSize {
-		v.add("policy", "has %d bytes as JSON; at most %d are allowed", n, MaxSize)
+		v.Add("policy", "has %d bytes as JSON; at most %d are allowed", n, MaxSize)
 	}
 
 	locked := p.Locker()
 	for i, id := range p.Disable {
 		if locked(rule.Rule{ID: id}) {
-			v.add(fmt.Sprintf("disable[%d]", i), "%s is locked too, which would keep it on; leave out one of them", id)
+			v.Add(fmt.Sprintf("disable[%d]", i), "%s is locked too, which would keep it on; leave out one of them", id)
 		}
 	}
 
-	if len(v.list) > 0 {
-		return errs.InvalidFields(v.list...)
-	}
-	return nil
+	return v.Err()
 }
 
 // checkLock says what is wrong with an entry of Locked.Rules.
@@ -121,23 +102,19 @@ func checkLock(id string) error {
 	return rule.CheckAnyID(id)
 }
 
-type validator struct{ list []errs.FieldViolation }
-
-func (v *validator) add(field, format string, args ...any) {
-	v.list = append(v.list, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
-}
+type validator struct{ errs.Violations }
 
 func (v *validator) ids(field string, ids []string, check func(string) error) {
 	if len(ids) > MaxIDs {
-		v.add(field, "has %d entries; at most %d are allowed", len(ids), MaxIDs)
+		v.Add(field, "has %d entries; at most %d are allowed", len(ids), MaxIDs)
 		return
 	}
 	seen := map[string]bool{}
 	for i, id := range ids {
 		if err := check(id); err != nil {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "an id %v", err)
+			v.Add(fmt.Sprintf("%s[%d]", field, i), "an id %v", err)
 		} else if seen[rule.FullID(id)] {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
+			v.Add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
 		}
 		seen[rule.FullID(id)] = true
 	}
@@ -146,9 +123,9 @@ func (v *validator) ids(field string, ids []string, check func(string) error) {
 func (v *validator) words(field string, words, known []string) {
 	for i, word := range words {
 		if !slices.Contains(known, word) {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(known, ", "))
+			v.Add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(known, ", "))
 		} else if slices.Index(words, word) < i {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
+			v.Add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
 		}
 		if i > len(known) {
 			return
@@ -158,13 +135,13 @@ func (v *validator) words(field string, words, known []string) {
 
 func (v *validator) severity(field, word string) {
 	if _, ok := rule.ParseSeverity(word); !ok && word != "" {
-		v.add(field, "is not a severity; one of %s", rule.SeverityList())
+		v.Add(field, "is not a severity; one of %s", rule.SeverityList())
 	}
 }
 
 func (v *validator) overrides(all map[string]Override) {
 	if len(all) > MaxOverrides {
-		v.add("override", "has %d ids; at most %d are allowed", len(all), MaxOverrides)
+		v.Add("override", "has %d ids; at most %d are allowed", len(all), MaxOverrides)
 		return
 	}
 
@@ -172,26 +149,26 @@ func (v *validator) overrides(all map[string]Override) {
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		o, field := all[id], "override."+id
 		if err := rule.CheckAnyID(id); err != nil {
-			v.add("override", "an id %v", err)
+			v.Add("override", "an id %v", err)
 			continue
 		}
 		if seen[rule.FullID(id)] {
-			v.add(field, "is there twice")
+			v.Add(field, "is there twice")
 		}
 		seen[rule.FullID(id)] = true
 
 		v.severity(field+".severity", o.Severity)
 		if len(o.Exclude) > rule.MaxGlobs {
-			v.add(field+".exclude", "has %d entries; at most %d are allowed", len(o.Exclude), rule.MaxGlobs)
+			v.Add(field+".exclude", "has %d entries; at most %d are allowed", len(o.Exclude), rule.MaxGlobs)
 			continue
 		}
 		for i, glob := range o.Exclude {
 			if err := match.CheckGlob(glob); err != nil {
-				v.add(fmt.Sprintf("%s.exclude[%d]", field, i), "%v", err)
+				v.Add(fmt.Sprintf("%s.exclude[%d]", field, i), "%v", err)
 			}
 		}
 		if o.Severity == "" && len(o.Exclude) == 0 {
-			v.add(field, "changes nothing; give it a severity or globs to exclude")
+			v.Add(field, "changes nothing; give it a severity or globs to exclude")
 		}
 	}
 }
@@ -200,20 +177,17 @@ func (v *validator) overrides(all map[string]Override) {
 // id in Disable and Override of which nothing is known. Only default rules and
 // findings of the category meta can be named there.
 func (p Policy) CheckKnown(known func(fullID string) bool) error {
-	v := &validator{}
+	var v errs.Violations
 	for i, id := range p.Disable {
 		if !known(rule.FullID(id)) {
-			v.add(fmt.Sprintf("disable[%d]", i), "%s is not a rule of the default ruleset", id)
+			v.Add(fmt.Sprintf("disable[%d]", i), "%s is not a rule of the default ruleset", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Override)) {
 		if !known(rule.FullID(id)) {
-			v.add("override."+id, "is not a rule of the default ruleset")
+			v.Add("override."+id, "is not a rule of the default ruleset")
 		}
 	}
 
-	if len(v.list) > 0 {
-		return errs.InvalidFields(v.list...)
-	}
-	return nil
+	return v.Err()
 }

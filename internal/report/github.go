@@ -19,8 +19,21 @@ import (
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
 // It shows only the first ten of a step, so the most severe come first. With
 // NewOnly there are those of new findings only. What was not looked at, what
-// comments suppress and what is only observed come after them.
+// somebody has set aside, what comments suppress and what is only observed come after them.
+//
+// Where a check shows them already there is only the verdict, with where to look.
 func (r Report) annotations() string {
+	if url := r.Review.CheckURL; url != "" && r.complete() && !r.Annotate {
+		level := "notice"
+		if !r.Passes() {
+			level = "error"
+		}
+
+		text := cmp.Or(r.Verdict(), r.Summary()) + " The findings are in the check of the app: " + terminal.Safe(url)
+
+		return Annotation(level, text)
+	}
+
 	list := slices.Clone(r.Review.Findings)
 	slices.SortStableFunc(list, func(a, b finding.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 
@@ -35,10 +48,14 @@ func (r Report) annotations() string {
 		b.WriteString(Annotation("error", r.Summary()))
 	} else {
 		r.annotateSkips(&b)
+		for _, f := range r.Review.Findings {
+			if f.Triage != nil {
+				b.WriteString(aside(f, "set aside", "Set aside, "+decided(*f.Triage)+". "))
+			}
+		}
 		for _, f := range r.Review.Suppressed {
 			if r.counts(f) {
-				why := suppressedWhy(f)
-				b.WriteString(aside(f, "suppressed", strings.ToUpper(why[:1])+why[1:]+". "))
+				b.WriteString(aside(f, "suppressed", "Suppressed "+byComment(f)+". "))
 			}
 		}
 		for _, f := range r.Review.Observed {

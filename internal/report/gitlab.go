@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -30,12 +29,16 @@ type issue struct {
 func (r Report) codeQuality() (string, error) {
 	issues := []issue{}
 	for _, f := range r.Review.Findings {
-		issues = append(issues, newIssue(f))
+		i := newIssue(f)
+		if f.Triage != nil {
+			i.Description = "Set aside, " + decided(*f.Triage) + ". " + i.Description
+			i.Fingerprint, i.Severity = i.Fingerprint+" set aside", issueSeverities[rule.Info]
+		}
+		issues = append(issues, i)
 	}
 	for _, f := range r.Review.Suppressed {
 		i := newIssue(f)
-		why := suppressedWhy(f)
-		i.Description = strings.ToUpper(why[:1]) + why[1:] + ". " + i.Description
+		i.Description = "Suppressed " + byComment(f) + ". " + i.Description
 		i.Fingerprint, i.Severity = i.Fingerprint+" suppressed", issueSeverities[rule.Info]
 		issues = append(issues, i)
 	}

@@ -59,7 +59,7 @@ type outcome struct {
 }
 
 // junit has a case for each finding. Those that reach the threshold failed; the
-// others, and those that are suppressed, are skipped, since a case can't have
+// others, and those that are suppressed or set aside, are skipped, since a case can't have
 // failed a little. What was not looked at is an error, or skipped when it is
 // tolerated. What is only observed is no case, or each would be a skipped test that
 // somebody has to look after: it is the suite's output.
@@ -143,6 +143,8 @@ func (r Report) testCase(f finding.Finding) testCase {
 
 	why := f.Severity.String()
 	switch {
+	case f.Triage != nil:
+		why += ", set aside, " + decided(*f.Triage)
 	case !r.counts(f):
 		why += ", which was there before"
 	case r.FailOn != 0:
@@ -154,7 +156,7 @@ func (r Report) testCase(f finding.Finding) testCase {
 
 func suppressedCase(f finding.Finding) testCase {
 	c := namedCase(f)
-	c.Skipped = &outcome{Message: suppressedWhy(f)}
+	c.Skipped = &outcome{Message: "suppressed " + byComment(f)}
 	return c
 }
 

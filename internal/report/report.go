@@ -33,6 +33,8 @@ type Report struct {
 	Rules map[string]rule.Rule
 	// Version is prwarden's own.
 	Version string
+	// Annotate has findings annotated although a check shows them already.
+	Annotate bool
 	// OmitSuppressed leaves suppressed findings out of SARIF.
 	OmitSuppressed bool
 }

@@ -107,6 +107,11 @@ func (t *table) file(list []finding.Finding) {
 				t.line(indent, line)
 			}
 		}
+		if f.Triage != nil {
+			for _, line := range terminal.Wrap("Set aside, "+decided(*f.Triage), t.width-len(indent)) {
+				t.line(indent, line)
+			}
+		}
 		if code := t.code(f, t.width-len(indent)); code != "" {
 			t.line(indent, code)
 		}
@@ -123,6 +128,8 @@ func (t *table) head(f finding.Finding, column int) {
 	severity := t.paint.Text(severityColors[f.Severity], fmt.Sprintf("%-8s", f.Severity))
 	mark := ""
 	switch {
+	case f.Triage != nil:
+		mark = "  " + t.paint.Text(terminal.Faint, "set aside")
 	case !t.r.compared():
 	case f.State == finding.StateExisting:
 		mark = "  " + t.paint.Text(terminal.Faint, "existing")

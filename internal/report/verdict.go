@@ -3,8 +3,11 @@ package report
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -55,7 +58,9 @@ func (r Report) fails(f finding.Finding) bool {
 }
 
 // counts reports whether a finding counts for the verdict.
-func (r Report) counts(f finding.Finding) bool { return !r.NewOnly || f.State != finding.StateExisting }
+func (r Report) counts(f finding.Finding) bool {
+	return f.Triage == nil && (!r.NewOnly || f.State != finding.StateExisting)
+}
 
 // notLookedAt counts what was not looked at and is not tolerated, as whoever scanned
 // counted it.
@@ -106,7 +111,11 @@ func (r Report) Verdict() string {
 		missing += " were not looked at"
 	}
 
-	switch n := r.failing(); {
+	n := r.failing()
+	if n == 0 && slices.ContainsFunc(r.Review.Findings, func(f finding.Finding) bool { return f.Triage != nil }) {
+		what += " that counts"
+	}
+	switch {
 	case n > 1:
 		what = fmt.Sprintf("Failed: %d %ss are %s", n, what, at)
 	case n == 1:
@@ -134,6 +143,8 @@ func (r Report) Base() string {
 	switch r.Review.BaseFoundBy {
 	case finding.BaseMergeRef:
 		return text + ", the base of the code host's trial merge."
+	case finding.BaseCodeHost:
+		return text + ", as the code host named it."
 	case finding.BaseRequested:
 		return text + ", as requested."
 	case finding.BaseMergeCommit:
@@ -164,37 +175,37 @@ func (r Report) lookedAt() string {
 
 // counted is terminal.Count with commas between thousands.
 func counted(n int, of string) string {
-	digits := strconv.Itoa(n)
-	text := terminal.Count(n, of)[len(digits):]
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-
-	return digits + text
+	return strings.Replace(terminal.Count(n, of), strconv.Itoa(n), humanize.Comma(int64(n)), 1)
 }
 
-// suppressedWhy says that a comment suppresses a finding, and why.
-func suppressedWhy(f finding.Finding) string {
-	why := "suppressed by a comment"
+// byComment says why a comment suppresses a finding.
+func byComment(f finding.Finding) string {
 	if s := f.Suppression; s != nil && s.Reason != "" {
-		why += ": " + strings.TrimRight(safeText(s.Reason), ".")
+		return "by a comment: " + strings.TrimRight(safeText(s.Reason), ".")
 	}
 
-	return why
+	return "by a comment"
+}
+
+// decided says what was decided about a finding, by whom and why.
+func decided(t finding.Triage) string {
+	text := t.Decision.Word() + " by " + terminal.Safe(t.By)
+	if t.Until != "" {
+		text += " until " + terminal.Safe(t.Until)
+	}
+	if t.Reason != "" {
+		text += ": " + strings.TrimRight(safeText(t.Reason), ".")
+	}
+
+	return text
 }
 
 // SwitchedOff says, a line each, what the rules file excludes and which rules were
 // switched off by whom.
-func (r Report) SwitchedOff() (lines []string) {
-	for _, text := range []string{
-		r.Review.Exclusions.Text(),
-		finding.SwitchedOffText(r.Review.SwitchedOff, finding.ByOrganization),
-		finding.SwitchedOffText(r.Review.SwitchedOff, finding.ByRepository),
-	} {
-		if text != "" && r.complete() {
-			lines = append(lines, safeText(text))
-		}
+func (r Report) SwitchedOff() []string {
+	if !r.complete() {
+		return nil
 	}
 
-	return lines
+	return texts(finding.LeftOut(r.Review.Exclusions, r.Review.SwitchedOff), safeText)
 }

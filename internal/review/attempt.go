@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,7 +279,7 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 	}
 	if scanErr.Uncounted {
 		log.Info("scan did not begin or was handed back", "code", scanErr.Code)
-		return d.released(c, scanErr.Code, d.o.Poll)
+		return d.released(c, scanErr.Code, cmp.Or(scanErr.After, d.o.Poll))
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
 	if scanErr.Lasting || c.Failures+1 >= maxFailures {

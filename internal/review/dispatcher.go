@@ -3,9 +3,11 @@ package review
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +30,7 @@ type DispatcherOptions struct {
 	Log       *slog.Logger  // (none)
 
 	Organizations Organizations // what may be scanned when its turn comes (required)
+	Sources       Sources       // where that is (required)
 	Policies      PolicySource  // how (policy.Default for all)
 
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
@@ -171,36 +174,6 @@ func (d *Dispatcher) claim(worker int) (*Claim, error) {
 	})
 }
 
-// running counts the scans of a dispatcher by organization.
-type running struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-func newRunning() *running { return &running{counts: map[string]int{}} }
-
-func (r *running) add(org string, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.counts[org] += n; r.counts[org] == 0 {
-		delete(r.counts, org)
-	}
-}
-
-// holder is the organization that holds the given number of workers, all but one;
-// "" for none. It must not have the last one as well.
-func (r *running) holder(workers int) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for org, n := range r.counts {
-		if workers > 0 && n >= workers {
-			return org
-		}
-	}
-
-	return ""
-}
-
 // run scans a claimed review, which was asked for at that time, and stores how
 // that ended.
 func (d *Dispatcher) run(c Claim, asked time.Time) {
@@ -237,14 +210,53 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		return finding.Result{}, err
 	}
 
-	result, err := d.scanner.Scan(ctx, Job{
-		Claim: c, Host: d.o.Organizations.Host(c.Organization), Rules: rules, Policy: by, MaxFindings: MaxFindings,
-	}, progress)
-	if err == nil {
-		result.Judge(by.Threshold(c.FailOn), by.Tolerates)
+	source, err := d.o.Sources.Source(ctx, c)
+	if _, isSaid := errors.AsType[*ScanError](err); err != nil && !isSaid {
+		err = uncounted("where to read from", err)
+	}
+	if err != nil {
+		return finding.Result{}, err
 	}
 
-	return result, err
+	named := strings.HasPrefix(c.CreatedBy, ByConnection)
+	if c.Commits == (finding.Commits{}) && source.Commits != (finding.Commits{}) {
+		c.Commits, named = source.Commits, true
+	}
+	result, err := d.scanner.Scan(ctx, Job{
+		Claim: c, Source: source, Rules: rules, Policy: by, MaxFindings: MaxFindings,
+	}, progress)
+	if err != nil {
+		return result, err
+	}
+	if named && result.BaseFoundBy == finding.BaseRequested {
+		result.BaseFoundBy = finding.BaseCodeHost
+	}
+	result.Judge(by.Threshold(c.FailOn), by.Tolerates)
+	result.Refuses = refuses(by, rules.Rules, result.RulesFile)
+
+	return result, nil
+}
+
+// uncounted is the error of what a scan needs. While the store is away no scan was
+// tried.
+func uncounted(what string, err error) error {
+	err = fmt.Errorf("%s: %w", what, err)
+	switch errs.KindOf(err) {
+	case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled:
+		return &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
+	}
+
+	return err
+}
+
+// refuses is finding.Result.Refuses. Most results have no finding that somebody decided
+// about, so nothing is prepared before it is asked.
+func refuses(p policy.Policy, rules, own []rule.Rule) func(finding.Finding, finding.Triage, string) error {
+	may := sync.OnceValue(func() func(finding.Finding, finding.Triage, string) error {
+		return p.MayDecide(slices.Concat(rules, own))
+	})
+
+	return func(f finding.Finding, t finding.Triage, today string) error { return may()(f, t, today) }
 }
 
 // rulesFor reads the rules of a claim and the policy that it is scanned by.
@@ -259,12 +271,8 @@ func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, policy.Po
 	if err == nil {
 		return rules, by, nil
 	}
-	err = fmt.Errorf("rules: %w", err)
-	switch errs.KindOf(err) {
-	case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
-		err = &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
-	}
-	return rule.Set{}, policy.Policy{}, err
+
+	return rule.Set{}, policy.Policy{}, uncounted("rules", err)
 }
 
 // defaultPolicies is a source where no organization has set a policy.

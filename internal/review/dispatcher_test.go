@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
@@ -32,9 +33,12 @@ func TestDispatchCompletes(t *testing.T) {
 	assert.Equal(t, review.Job{
 		Claim: review.Claim{
 			ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api", Commits: commits,
-			Attempt: 1, Today: "2026-11-20", FailOn: rule.Medium, RequireBase: true,
+			CreatedBy: "system", Attempt: 1, Today: "2026-11-20", FailOn: rule.Medium, RequireBase: true,
 		},
-		Host: organization.Host{URL: "https://acme"}, Rules: rule.Set{Digest: "d"}, Policy: policy.Default(),
+		Source: review.Source{
+			Host: organization.Host{URL: "https://acme"}, Credential: codehost.Credential{Token: "for " + id},
+		},
+		Rules: rule.Set{Digest: "d"}, Policy: policy.Default(),
 		MaxFindings: review.MaxFindings,
 	}, scan.job)
 
@@ -313,5 +317,84 @@ func TestOneOrganizationDoesNotHoldAllWorkers(t *testing.T) {
 	assert.Equal(t, org, next.job.Organization)
 	for _, c := range []call{held[2], others, next} {
 		c.end(finding.Result{}, nil)
+	}
+}
+
+// A trial counts among the scans of its organization.
+func TestATrialLeavesTheLastWorkerToOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	create := func(org string) {
+		t.Helper()
+		_, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+		require.NoError(t, err)
+	}
+	queue := claims{b.store, make(chan review.Claiming)}
+	d := b.dispatcherOf(t, queue, rules{}, func(o *review.DispatcherOptions) { o.Workers = 2 })
+	try := func(ctx context.Context) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := d.Scanner().Scan(ctx, review.Job{Claim: review.Claim{Organization: org}}, func(review.Progress) {})
+			ended <- err
+		}()
+
+		return ended
+	}
+
+	// While nobody else has reviews it may have the last worker.
+	create(org)
+	first := b.scanner.next(t)
+	alone := try(t.Context())
+	b.scanner.next(t).end(finding.Result{}, nil)
+	require.NoError(t, <-alone)
+
+	// Then it waits for the review, as long as the caller does.
+	create("other")
+	b.scanner.next(t).end(finding.Result{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	given, waiting := try(ctx), try(t.Context())
+	cancel()
+	require.ErrorIs(t, <-given, context.Canceled)
+	assert.Empty(t, b.scanner.calls)
+	first.end(finding.Result{}, nil)
+	trial := b.scanner.next(t)
+	assert.Empty(t, trial.job.ReviewID)
+
+	// And while it runs, claims prefer reviews of others.
+	queue.claimsExcept(t, org)
+	trial.end(finding.Result{}, nil)
+	require.NoError(t, <-waiting)
+	queue.claimsExcept(t, "")
+}
+
+// claims is a queue of which a test sees what is claimed.
+type claims struct {
+	review.Queue
+	asked chan review.Claiming
+}
+
+func (c claims) Claim(ctx context.Context, by review.Claiming) (*review.Claim, error) {
+	select {
+	case c.asked <- by:
+	case <-time.After(time.Millisecond): // nobody looks
+	}
+
+	return c.Queue.Claim(ctx, by)
+}
+
+// claimsExcept waits for a claim that passes over the organization.
+func (c claims) claimsExcept(t *testing.T, org string) {
+	t.Helper()
+
+	for {
+		select {
+		case by := <-c.asked:
+			if by.Except == org {
+				return
+			}
+		case <-time.After(patience):
+			require.FailNow(t, "no such claim", org)
+		}
 	}
 }

@@ -20,11 +20,12 @@ const (
 
 // Filter selects reviews. Zero fields select all.
 type Filter struct {
-	Repo     string
-	PRNumber int32
-	Status   Status
-	Limit    int         // at least 1
-	After    page.Cursor // only reviews that come after this place in the list
+	Repo      string
+	PRNumber  int32
+	Status    Status
+	CreatedBy string      // the actor, such as connection:con_…
+	Limit     int         // at least 1
+	After     page.Cursor // only reviews that come after this place in the list
 }
 
 // FindingFilter selects findings of a review. Zero fields select all of the
@@ -35,6 +36,7 @@ type FindingFilter struct {
 	RuleID      string // `category/name`
 	File        string // as Shown shows it
 	State       finding.State
+	Decision    finding.Decision
 	Limit       int // at least 1
 	After       int // FindingPage.Next of the page before; 0 for the first
 }
@@ -50,6 +52,7 @@ type ListInput struct {
 	Repo      string
 	PRNumber  int32
 	Status    Status
+	CreatedBy string // the actor, such as connection:con_…
 	PageSize  int    // 1 to MaxPageSize; 0 for DefaultPageSize
 	PageToken string // of the page before
 }
@@ -61,8 +64,8 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 	if err != nil {
 		return nil, "", err
 	}
-	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, Limit: size + 1}
-	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status)}
+	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, CreatedBy: in.CreatedBy, Limit: size + 1}
+	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status), f.CreatedBy}
 	if f.After, err = page.After(in.PageToken, filters...); err != nil {
 		return nil, "", err
 	}
@@ -84,6 +87,7 @@ type FindingsInput struct {
 	RuleID      string // `name` stands for `custom/name`
 	File        string // as Shown shows it
 	State       finding.State
+	Decision    finding.Decision
 	PageSize    int    // 1 to MaxFindingsPage; 0 for DefaultFindingsPage
 	PageToken   string // of the page before
 }
@@ -94,6 +98,7 @@ type FindingsInput struct {
 func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([]finding.Finding, string, error) {
 	f := FindingFilter{
 		Kind: in.Kind, MinSeverity: in.MinSeverity, File: in.File, State: in.State,
+		Decision: in.Decision,
 	}
 	if f.Kind == "" {
 		f.Kind = finding.KindReported
@@ -109,7 +114,8 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 	if f.Limit, err = page.Size(in.PageSize, DefaultFindingsPage, MaxFindingsPage); err != nil {
 		return nil, "", err
 	}
-	filters := []string{in.ReviewID, string(f.Kind), f.MinSeverity.String(), f.RuleID, f.File, string(f.State)}
+	filters := []string{in.ReviewID, string(f.Kind), f.MinSeverity.String(), f.RuleID, f.File, string(f.State),
+		string(f.Decision)}
 	if in.PageToken != "" {
 		place, ok := page.Place(in.PageToken, filters...)
 		after, err := strconv.Atoi(place)

@@ -20,8 +20,9 @@ type RetentionStore interface {
 	// delete everything.
 	PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
 
-	// PurgeKeys deletes idempotency keys that are expired, and API keys that were
-	// revoked or expired more than keep ago.
+	// PurgeKeys deletes idempotency keys and set-ups of Apps that are expired, and API keys that were
+	// revoked or expired more than keep ago or that an organization has more of
+	// than are listed.
 	PurgeKeys(ctx context.Context, keep time.Duration) (n int, more bool, err error)
 
 	// PurgeStats deletes numbers of rules that are of so many days ago or more, by
@@ -31,6 +32,23 @@ type RetentionStore interface {
 	// PurgeEvents deletes events of the audit log that are older than keep, by the
 	// same clock as PurgeReviews.
 	PurgeEvents(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+
+	// PurgePullRequests deletes pull requests of which nothing was heard or published for
+	// as long, by the same clock, with what is known of their comments.
+	PurgePullRequests(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+
+	// PurgeDeliveries deletes deliveries of code hosts that were received more than
+	// keep ago, by the same clock as PurgeReviews.
+	PurgeDeliveries(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+	// PurgeMessages deletes messages of webhooks that were made more than keep ago, with
+	// their attempts, by the same clock.
+	PurgeMessages(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+	// PurgeTriage deletes decisions about findings that ended more than keep ago, by the
+	// same clock, what can't be undone any more, and commands that were done long ago.
+	PurgeTriage(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error)
+	// PurgeAccounts deletes sessions and links that ended, and invitations that ended
+	// more than keep ago.
+	PurgeAccounts(ctx context.Context, keep time.Duration) (n int, more bool, err error)
 
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
@@ -42,6 +60,18 @@ const (
 	// KeepKeys is how long keys that do not work any more are remembered, so
 	// that their users are told why.
 	KeepKeys = 90 * 24 * time.Hour
+
+	// KeepDeliveries is how long deliveries of code hosts are tried, and how long
+	// their identifiers are refused a second time.
+	KeepDeliveries = 30 * 24 * time.Hour
+	// KeepMessages is how long messages of webhooks and the log of their attempts are
+	// kept.
+	KeepMessages = 30 * 24 * time.Hour
+	// KeepDecisions is how long decisions about findings that have ended are remembered.
+	KeepDecisions = 90 * 24 * time.Hour
+	// KeepInvitations is how long invitations that were used, revoked or not accepted are
+	// remembered.
+	KeepInvitations = 30 * 24 * time.Hour
 
 	// clockSlack is how far the database's clock is believed to be ahead of this
 	// machine's.
@@ -109,11 +139,14 @@ func (r *Retention) every(gap time.Duration, what string, task func(context.Cont
 func (r *Retention) purge(ctx context.Context) error {
 	began := time.Now()
 	latest := began.Add(clockSlack)
-	reviews, events := 0, 0
-	var errReviews, errEvents error
+	reviews, pulls, events := 0, 0, 0
+	var errReviews, errPulls, errEvents error
 	if r.keep.Reviews > 0 {
 		reviews, errReviews = Steps(ctx, func() (int, bool, error) {
 			return r.store.PurgeReviews(ctx, r.keep.Reviews, latest)
+		})
+		pulls, errPulls = Steps(ctx, func() (int, bool, error) {
+			return r.store.PurgePullRequests(ctx, r.keep.Reviews, latest)
 		})
 	}
 	if r.keep.Events > 0 {
@@ -123,12 +156,27 @@ func (r *Retention) purge(ctx context.Context) error {
 	}
 	keys, errKeys := Steps(ctx, func() (int, bool, error) { return r.store.PurgeKeys(ctx, KeepKeys) })
 	numbers, errNumbers := Steps(ctx, func() (int, bool, error) { return r.store.PurgeStats(ctx, stats.Keep, latest) })
-	if reviews+events+keys+numbers > 0 {
-		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys, "numbers", numbers, "events", events,
+	deliveries, errDeliveries := Steps(ctx, func() (int, bool, error) {
+		return r.store.PurgeDeliveries(ctx, KeepDeliveries, latest)
+	})
+	messages, errMessages := Steps(ctx, func() (int, bool, error) {
+		return r.store.PurgeMessages(ctx, KeepMessages, latest)
+	})
+	decisions, errDecisions := Steps(ctx, func() (int, bool, error) {
+		return r.store.PurgeTriage(ctx, KeepDecisions, latest)
+	})
+	accounts, errAccounts := Steps(ctx, func() (int, bool, error) {
+		return r.store.PurgeAccounts(ctx, KeepInvitations)
+	})
+	if reviews+pulls+events+keys+numbers+deliveries+messages+decisions+accounts > 0 {
+		r.log.Info("deleted what is old", "reviews", reviews, "pull_requests", pulls, "keys", keys,
+			"numbers", numbers, "events", events, "deliveries", deliveries, "messages", messages, "decisions", decisions,
+			"sessions", accounts,
 			"duration_ms", time.Since(began).Milliseconds())
 	}
 
-	return errors.Join(errReviews, errEvents, errKeys, errNumbers)
+	return errors.Join(errReviews, errPulls, errEvents, errKeys, errNumbers, errDeliveries, errMessages, errDecisions,
+		errAccounts)
 }
 
 // How long requests have the database to themselves after a step, as a multiple

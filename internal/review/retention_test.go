@@ -61,6 +61,28 @@ func (f *oldStore) PurgeEvents(_ context.Context, _ time.Duration, latest time.T
 	return f.step("events", 5)
 }
 
+func (f *oldStore) PurgePullRequests(context.Context, time.Duration, time.Time) (int, bool, error) {
+	return f.step("pulls", 1)
+}
+
+func (f *oldStore) PurgeDeliveries(_ context.Context, keep time.Duration, latest time.Time) (int, bool, error) {
+	f.latest = latest
+
+	return f.step("deliveries", int(keep/review.KeepDeliveries))
+}
+
+func (f *oldStore) PurgeMessages(context.Context, time.Duration, time.Time) (int, bool, error) {
+	return f.step("messages", 1)
+}
+
+func (f *oldStore) PurgeTriage(context.Context, time.Duration, time.Time) (int, bool, error) {
+	return f.step("decisions", 1)
+}
+
+func (f *oldStore) PurgeAccounts(_ context.Context, keep time.Duration) (int, bool, error) {
+	return f.step("sessions", int(keep/review.KeepInvitations))
+}
+
 func (f *oldStore) FoldLog(context.Context) error {
 	_, _, err := f.step("fold", 0)
 
@@ -91,12 +113,12 @@ func retained(t *testing.T, f *oldStore) (log string) {
 
 func TestRetentionDoesEverything(t *testing.T) {
 	t.Parallel()
-	f := &oldStore{left: map[string]int{"reviews": 3, "keys": 2, "events": 1}}
+	f := &oldStore{left: map[string]int{"reviews": 3, "pulls": 2, "keys": 2, "events": 1, "deliveries": 1}}
 	log := retained(t, f)
 
 	assert.Equal(t, 4, f.calls["reviews"], "three steps, and a look ten minutes later")
 	assert.Equal(t, 25, f.calls["fold"])
-	assert.Equal(t, 1, strings.Count(log, `"msg":"deleted what is old","reviews":6,"keys":6,"numbers":0,"events":5`), log)
+	assert.Equal(t, 1, strings.Count(log, `"msg":"deleted what is old","reviews":6,"pull_requests":2,"keys":6,"numbers":0,"events":5,"deliveries":1`), log)
 }
 
 // A deletion may take hours, in which the log is emptied all the same.
@@ -114,7 +136,8 @@ func TestRetentionGoesOnAfterErrors(t *testing.T) {
 	f := &oldStore{err: errors.New("the database is away")}
 	log := retained(t, f)
 
-	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "keys": 2, "numbers": 2, "events": 2}, f.calls)
+	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "pulls": 2, "keys": 2, "numbers": 2, "events": 2,
+		"deliveries": 2, "decisions": 2, "messages": 2, "sessions": 2}, f.calls)
 	assert.Contains(t, log, "the database is away")
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -33,7 +32,8 @@ const (
 	Canceled   Status = "canceled"
 )
 
-// Final reports whether a review in this state never changes again.
+// Final reports whether a review in this state never changes again, but for its
+// verdict: decisions about its findings change that.
 func (s Status) Final() bool { return s == Complete || s == Failed || s == Canceled }
 
 // Limits of a review.
@@ -96,12 +96,23 @@ type Review struct {
 	Exclusions  finding.Exclusions    `json:"exclusions,omitzero"` // of the rules file; zero for none
 	SwitchedOff []finding.SwitchedOff `json:"switched_off"`        // rules, by id
 
+	Publish rule.Publish `json:"-"` // what the base's rules file wants less of
+
 	// CreatedBy is the actor, such as `key:key_01k9`.
 	CreatedBy string `json:"created_by,omitempty"`
 
 	// PreviousID is the review that State and Fixed compare with; empty for none.
 	PreviousID string `json:"previous_review_id,omitempty"`
+
+	// CheckURL is where a connection shows the findings in a check; "" for nowhere. It
+	// is not stored.
+	CheckURL string `json:"check_url,omitempty"`
 }
+
+// ByConnection is what CreatedBy begins with when a connection to a code host made the
+// review. Only such reviews are published: who asks for one over the API may name other
+// commits and thresholds, and must not decide the check of a pull request by that.
+const ByConnection = "connection:"
 
 // Progress says how far the current attempt is.
 type Progress struct {
@@ -294,6 +305,7 @@ type Claim struct {
 	PRNumber     int32
 	Ruleset      string
 	Commits      finding.Commits
+	CreatedBy    string        // see Review
 	FailOn       rule.Severity // the least severity that fails
 	RequireBase  bool          // fail rather than guess the base
 	Attempt      int           // from 1; the fence
@@ -337,8 +349,8 @@ type Scanner interface {
 // it scanned.
 type Job struct {
 	Claim
-	Host  organization.Host // that the repository is on
-	Rules rule.Set
+	Source Source
+	Rules  rule.Set
 
 	Policy      policy.Policy // of the organization
 	MaxFindings int           // and likewise skips, to return; the rest is only counted
@@ -347,9 +359,10 @@ type Job struct {
 // ScanError is why a scan could not be done.
 type ScanError struct {
 	Failure
-	Lasting   bool  // trying again is pointless
-	Uncounted bool  // nothing was tried, or the scanner handed it back: not the review's fault
-	Err       error // the cause, for the log only
+	Lasting   bool          // trying again is pointless
+	Uncounted bool          // nothing was tried, or the scanner handed it back: not the review's fault
+	After     time.Duration // of an uncounted one, when to try again; 0 for soon
+	Err       error         // the cause, for the log only
 }
 
 // Error returns the failure and its cause; it is for the log.
@@ -384,6 +397,4 @@ type Organizations interface {
 	// MaxQueued is the most reviews of the organization that may wait, at most
 	// MaxQueued.
 	MaxQueued(org string) int
-	// Host is the code host of the organization.
-	Host(org string) organization.Host
 }

@@ -99,16 +99,13 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 }
 
 func (s *Service) checkCreate(org string, in CreateInput) error {
-	var bad []errs.FieldViolation
-	add := func(field, format string, args ...any) {
-		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
-	}
+	var bad errs.Violations
 	repoErr := rule.CheckRepository(in.Repo)
 	if repoErr != nil {
-		add("repo", "%s", repoErr)
+		bad.Add("repo", "%s", repoErr)
 	}
 	if in.PRNumber < 1 {
-		add("pr_number", "must be a pull request number from 1 to 2147483647, not %d", in.PRNumber)
+		bad.Add("pr_number", "must be a pull request number from 1 to 2147483647, not %d", in.PRNumber)
 	}
 	switch in.Ruleset {
 	case "", rule.RulesetDefault, rule.RulesetCustom, in.Repo:
@@ -117,21 +114,21 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 		if repoErr == nil {
 			own = "`" + in.Repo + "`"
 		}
-		add("ruleset", "unknown ruleset %s; allowed are `default`, `custom` and %s", strconv.Quote(in.Ruleset), own)
+		bad.Add("ruleset", "unknown ruleset %s; allowed are `default`, `custom` and %s", strconv.Quote(in.Ruleset), own)
 	}
 
-	bad = append(bad, checkCommits(in.Commits)...)
+	bad = append(bad, CheckCommits(in.Commits)...)
 	if in.FailOn != 0 && !slices.Contains(rule.Severities(), in.FailOn) {
-		add("fail_on", "must be one of critical, high, medium, warning, low and info")
+		bad.Add("fail_on", "must be one of critical, high, medium, warning, low and info")
 	}
 	if in.Priority != "" && in.Priority != Normal && in.Priority != Low {
-		add("priority", "must be one of normal and low")
+		bad.Add("priority", "must be one of normal and low")
 	}
 	if err := checkIdempotencyKey(in.IdempotencyKey); err != "" {
-		add("Idempotency-Key", "%s", err)
+		bad.Add("Idempotency-Key", "%s", err)
 	}
-	if len(bad) > 0 {
-		return errs.InvalidFields(bad...)
+	if err := bad.Err(); err != nil {
+		return err
 	}
 	if !s.organizations.Allowed(org, in.Repo) {
 		return rule.RepositoryNotAllowed(org, in.Repo)
@@ -224,33 +221,29 @@ const shaLength = 40
 // a file's less a little, for git locks a branch by a file of a longer name.
 const maxBranch = 250
 
-// checkCommits says what is wrong with the commits of a request, field by
+// CheckCommits says what is wrong with the commits of a request, field by
 // field.
-func checkCommits(c finding.Commits) []errs.FieldViolation {
-	var bad []errs.FieldViolation
-	add := func(field, format string, args ...any) {
-		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
-	}
+func CheckCommits(c finding.Commits) (bad errs.Violations) {
 	if c.Head != "" && !isSHA(c.Head) {
-		add("head_sha", "must be a commit in 40 lower-case hexadecimal digits")
+		bad.Add("head_sha", "must be a commit in 40 lower-case hexadecimal digits")
 	}
 	if c.Base != "" && !isSHA(c.Base) {
-		add("base_sha", "must be a commit in 40 lower-case hexadecimal digits")
+		bad.Add("base_sha", "must be a commit in 40 lower-case hexadecimal digits")
 	}
 	if problem := checkBranch(c.BaseRef); problem != "" {
-		add("base_ref", "%s", problem)
+		bad.Add("base_ref", "%s", problem)
 	}
 
 	switch {
 	case c.Head == "" && c.Base != "":
-		add("base_sha", "goes with head_sha, which is missing")
+		bad.Add("base_sha", "goes with head_sha, which is missing")
 	case c.Head != "" && c.Base == "" && c.BaseRef == "":
-		add("head_sha", "needs base_sha or base_ref: what the commit is to be merged into")
+		bad.Add("head_sha", "needs base_sha or base_ref: what the commit is to be merged into")
 	case c.Base != "" && c.BaseRef != "":
-		add("base_ref", "can't be given together with base_sha; leave one of them out")
+		bad.Add("base_ref", "can't be given together with base_sha; leave one of them out")
 	}
 	if c.Head == "" && c.BaseRef != "" {
-		add("base_ref", "goes with head_sha, which is missing")
+		bad.Add("base_ref", "goes with head_sha, which is missing")
 	}
 
 	return bad

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
@@ -25,8 +26,15 @@ const patience = 3 * time.Minute
 type organizations struct{}
 
 func (organizations) Allowed(_, repo string) bool { return repo != "other/api" }
-func (organizations) Host(of string) organization.Host {
-	return organization.Host{URL: "https://" + of}
+
+// sources are the organizations' hosts, each with a token for every scan.
+type sources struct{}
+
+func (sources) Source(_ context.Context, c review.Claim) (review.Source, error) {
+	return review.Source{
+		Host:       organization.Host{URL: "https://" + c.Organization},
+		Credential: codehost.Credential{Token: "for " + c.ReviewID},
+	}, nil
 }
 
 func (organizations) MaxQueued(org string) int {
@@ -112,7 +120,7 @@ func (b *bundle) dispatcherOf(
 	t.Helper()
 	o := review.DispatcherOptions{
 		Name: "test", Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond, Backoff: time.Nanosecond,
-		Organizations: organizations{},
+		Organizations: organizations{}, Sources: sources{},
 	}
 	if change != nil {
 		change(&o)

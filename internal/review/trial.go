@@ -43,15 +43,17 @@ type Trials struct {
 	rules         RuleSource
 	policies      PolicySource
 	organizations Organizations
+	sources       Sources
 }
 
 // NewTrials returns trials of reviews in a store, scanned by a scanner with the
 // policies of organizations, policy.Default for all without any.
 func NewTrials(
 	reviews Reviews, scanner Scanner, rules RuleSource, policies PolicySource, organizations Organizations,
+	sources Sources,
 ) *Trials {
 	return &Trials{
-		reviews: reviews, scanner: scanner, rules: rules, organizations: organizations,
+		reviews: reviews, scanner: scanner, rules: rules, organizations: organizations, sources: sources,
 		policies: cmp.Or[PolicySource](policies, defaultPolicies{}),
 	}
 }
@@ -154,13 +156,17 @@ func (t *Trials) tryOne(ctx context.Context, r Review, tried []rule.Rule) (Tried
 	if err != nil {
 		return out, err
 	}
-	result, err := t.scanner.Scan(ctx, Job{
-		Claim: Claim{
-			ReviewID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: rule.RulesetCustom,
-			Commits: finding.Commits{Head: r.HeadSHA, Base: r.BaseSHA}, Attempt: 1,
-		},
-		Host: t.organizations.Host(r.Organization), Rules: rules, Policy: by, MaxFindings: trialFindings,
-	}, func(Progress) {})
+	claim := Claim{
+		ReviewID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: rule.RulesetCustom,
+		Commits: finding.Commits{Head: r.HeadSHA, Base: r.BaseSHA}, Attempt: 1,
+	}
+	var result finding.Result
+	source, err := t.sources.Source(ctx, claim)
+	if err == nil {
+		result, err = t.scanner.Scan(ctx, Job{
+			Claim: claim, Source: source, Rules: rules, Policy: by, MaxFindings: trialFindings,
+		}, func(Progress) {})
+	}
 	if failed, ok := errors.AsType[*ScanError](err); ok {
 		out.Failure = &failed.Failure
 		return out, nil
@@ -216,12 +222,12 @@ func (t *Trials) rulesFor(ctx context.Context, r Review, tried []rule.Rule) (rul
 
 // CheckTrial says what is wrong with the rules to try, each with its place.
 func CheckTrial(ctx context.Context, rules []rule.Rule) error {
-	var bad []errs.FieldViolation
+	var bad errs.Violations
 	var seen []string
 	for i, r := range rules {
 		at := fmt.Sprintf("rules[%d].", i)
 		if slices.Contains(seen, r.FullID()) {
-			bad = append(bad, errs.FieldViolation{Field: at + "id", Description: "is the id of another rule, too"})
+			bad.Add(at+"id", "is the id of another rule, too")
 		}
 		seen = append(seen, r.FullID())
 
@@ -231,15 +237,9 @@ func CheckTrial(ctx context.Context, rules []rule.Rule) error {
 			return err
 		}
 		if ok {
-			for _, f := range wrong.Fields {
-				f.Field = at + f.Field
-				bad = append(bad, f)
-			}
+			bad.AddOf(at, wrong)
 		}
 	}
-	if len(bad) > 0 {
-		return errs.InvalidFields(bad...)
-	}
 
-	return nil
+	return bad.Err()
 }

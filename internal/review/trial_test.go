@@ -67,7 +67,7 @@ func reviewsOf(n int) (all []review.Review) {
 func tried(rules ...rule.Rule) review.TrialInput { return review.TrialInput{Rules: rules, Last: 3} }
 
 func newTrials(all []review.Review, own ofRepo, s scans) *review.Trials {
-	return review.NewTrials(reviewed{all: all}, s, own, nil, organizations{})
+	return review.NewTrials(reviewed{all: all}, s, own, nil, organizations{}, sources{})
 }
 
 func TestTrial(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -80,10 +81,7 @@ func (d *decoder) fail(n *yaml.Node, format string, args ...any) {
 	if len(d.mistakes) == maxMistakes {
 		return
 	}
-	message := fmt.Sprintf(format, args...)
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
-	}
+	message := errs.Cut(fmt.Sprintf(format, args...), maxMessage)
 	d.mistakes = append(d.mistakes, Mistake{Line: d.line(n), Column: n.Column, Message: message})
 }
 
@@ -99,8 +97,9 @@ func byLine(list []Mistake) []Mistake {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// document returns the root of the one document in data, or nil after a mistake.
-func (d *decoder) document(data []byte) *yaml.Node {
+// document returns the root of the one document in data, or nil after a mistake. Where
+// there is none, advice says what to do.
+func (d *decoder) document(data []byte, advice string) *yaml.Node {
 	start := &yaml.Node{Line: 1}
 	if !utf8.Valid(data) {
 		d.fail(start, "the file must be UTF-8")
@@ -111,7 +110,7 @@ func (d *decoder) document(data []byte) *yaml.Node {
 	var doc, more yaml.Node
 	err := stream.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		d.fail(start, "the file is empty; begin with `version: 1`")
+		d.fail(start, "the file is empty; %s", advice)
 		return nil
 	}
 	if err == nil {
@@ -285,6 +284,14 @@ func (d *decoder) flag(into *bool) reader {
 	return func(n *yaml.Node, place string) {
 		if n.Kind != yaml.ScalarNode || n.Decode(into) != nil {
 			d.fail(n, "%s: must be true or false", place)
+		}
+	}
+}
+
+func (d *decoder) number(into *int) reader {
+	return func(n *yaml.Node, place string) {
+		if n.Kind != yaml.ScalarNode || n.Decode(into) != nil {
+			d.fail(n, "%s: must be a whole number", place)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -84,7 +85,20 @@ func (d Document) Rule() Rule {
 
 // Etag stands for the content of the document: equal etags mean equal documents.
 func (d Document) Etag() string {
-	text, _ := json.Marshal(d) // texts and flags always can be
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(d.JSON())
 	return hex.EncodeToString(sum[:16])
+}
+
+// JSON writes the document on one line, as it is stored and sent.
+func (d Document) JSON() []byte { return CompactJSON(d) }
+
+// CompactJSON writes texts, numbers and flags, which always can be, on one line and
+// without escaping `<>&`, of which patterns are full.
+func CompactJSON(v any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v)
+
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

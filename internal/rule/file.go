@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Bounds of a rules file.
@@ -33,6 +35,7 @@ type File struct {
 	Disable   []Disabled // each id once
 	Exclude   []string   // globs of paths that no rule looks at
 	Overrides []Override // each id once
+	Publish   Publish    // what is published less
 	Rules     []Rule     // with OriginRulesFile and ScopeRepo, without Repo
 
 	lines []int // of the ids of Rules
@@ -61,6 +64,7 @@ type Override struct {
 //	override:                  # changes of default rules, at most MaxFileOverrides
 //	  category/name: {severity: low, exclude: ["docs/**"]}
 //	exclude: ["vendor/**"]     # paths that no rule looks at, at most MaxFileExcludes
+//	publish: {comments: none}  # what is published less in pull requests
 //	rules: […]                 # at most MaxFileRules, each with its own id
 //
 // Unknown keys are mistakes. So is everything that Validate refuses, and a rule
@@ -109,7 +113,7 @@ func parseFile(ctx context.Context, data []byte, kind fileKind) (*File, error) {
 		return nil, d.err()
 	}
 
-	f := &File{root: d.document(data)}
+	f := &File{root: d.document(data, "begin with `version: 1`")}
 	if f.root == nil {
 		return nil, d.err()
 	}
@@ -120,13 +124,14 @@ func parseFile(ctx context.Context, data []byte, kind fileKind) (*File, error) {
 		"disable":  d.disabled(&f.Disable),
 		"exclude":  d.globs(&f.Exclude, MaxFileExcludes),
 		"override": d.overrides(&f.Overrides),
+		"publish":  d.publish(&f.Publish),
 		"rules": func(n *yaml.Node, place string) {
 			d.list(n, place, maxRules, func(item *yaml.Node, _ string) { rules = append(rules, item) })
 		},
 	})
 
 	if kind == pushFile {
-		for _, key := range []string{"disable", "exclude", "override"} {
+		for _, key := range []string{"disable", "exclude", "override", "publish"} {
 			if n := child(f.root, key); n != nil {
 				d.fail(n, "%s: is for files of a repository; here it belongs to the organization's policy", key)
 			}
@@ -151,7 +156,7 @@ func parseFile(ctx context.Context, data []byte, kind fileKind) (*File, error) {
 // the default ruleset is read at every start.
 func ParseDefaults(data []byte) ([]Rule, error) {
 	d := newDecoder(data)
-	root := d.document(data)
+	root := d.document(data, "begin with `rules:`")
 	if root == nil {
 		return nil, d.err()
 	}
@@ -166,6 +171,9 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 	}})
 	return rules, d.err()
 }
+
+// Line is the line of a key such as `publish.comments_max`, from 1.
+func (f *File) Line(key string) int { return nodeAt(f.root, key).Line }
 
 // CheckClashes returns a *FileError that names each rule of the file whose full
 // id some other rule has, or nil. taken says which ruleset has a full id.
@@ -335,7 +343,7 @@ func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, kind f
 // validRule reads and validates a rule.
 func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *trials, kind fileKind) Rule {
 	r := d.rule(n, place, kind)
-	var scope violationList
+	var scope errs.Violations
 	if kind != repositoryFile {
 		scope = scopeViolations(r)
 	}

@@ -2,12 +2,14 @@ package rule
 
 import "slices"
 
-// The ids of findings that are about a rules file or about comments that suppress.
+// The ids of findings that are about a rules file, links or comments that suppress.
 const (
 	MetaRulesFileInvalid   = CategoryMeta + "/rules-file-invalid"
 	MetaRulesFileChanged   = CategoryMeta + "/rules-file-changed"
 	MetaRulesFileUnknownID = CategoryMeta + "/rules-file-unknown-id"
 	MetaRulesFileLocked    = CategoryMeta + "/rules-file-locked"
+
+	MetaLinkToOther = CategoryMeta + "/link-to-other"
 
 	MetaSuppressionMalformed = CategoryMeta + "/suppression-malformed"
 	MetaSuppressionExpired   = CategoryMeta + "/suppression-expired"
@@ -19,7 +21,7 @@ const (
 func MetaIDs() []string {
 	return []string{
 		MetaRulesFileInvalid, MetaRulesFileChanged, MetaRulesFileUnknownID, MetaRulesFileLocked,
-		MetaSuppressionMalformed, MetaSuppressionExpired, MetaSuppressionUnused, MetaSuppressionRefused,
+		MetaLinkToOther, MetaSuppressionMalformed, MetaSuppressionExpired, MetaSuppressionUnused, MetaSuppressionRefused,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -95,13 +96,15 @@ func (s *Service) PushRules(ctx context.Context, org string, p Push, turn Turn) 
 
 	plan, batch := newPlan(rules, stored, p.Prune)
 	plan.Etag = etag
-	switch after := len(stored) + len(batch.Create) - len(batch.Delete); {
+	switch after, size := afterwards(stored, batch); {
 	case len(plan.Changes) == 0:
 		return plan, nil
 	case p.Etag != "" && p.Etag != etag:
 		return Plan{}, RulesChanged()
 	case after > MaxCustomRules:
 		return Plan{}, RuleQuota(MaxCustomRules)
+	case size > MaxRulesSize:
+		return Plan{}, RulesTooLarge()
 	}
 
 	if err := s.checkAll(ctx, org, rules, stored, turn); err != nil {
@@ -127,12 +130,27 @@ func RuleQuota(quota int) error {
 		"The organization has %d custom rules, which is the most. Delete one first.", quota)
 }
 
-// RulesTooLarge is the error for an organization whose rules would have more text
-// than MaxRulesSize.
+// afterwards is how many rules there are after a batch, and their size.
+func afterwards(stored map[string]Stored, b Batch) (count, size int) {
+	for _, s := range stored {
+		size += s.Size
+	}
+	for _, r := range slices.Concat(b.Create, b.Update) {
+		size += len(r.Document().JSON()) - stored[r.FullID()].Size
+	}
+	for _, id := range b.Delete {
+		size -= stored[id].Size
+	}
+
+	return len(stored) + len(b.Create) - len(b.Delete), size
+}
+
+// RulesTooLarge is the error for an organization whose rules would be larger than
+// MaxRulesSize.
 func RulesTooLarge() error {
 	return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
-		"All rules of the organization together would have more than %d MiB of text. Delete some, or shorten their cases.",
-		MaxRulesSize>>20)
+		"All rules of the organization together would have more than 16 MiB (%d bytes as JSON without blanks). "+
+			"Delete some, or shorten their cases.", MaxRulesSize)
 }
 
 // distinct returns the rules as they are stored. Each has an id that is no other's.
@@ -158,7 +176,7 @@ func (s *Service) distinct(given []Rule) ([]Rule, error) {
 }
 
 // newPlan compares rules with the etags of those that are stored.
-func newPlan(rules []Rule, stored map[string]string, prune bool) (plan Plan, batch Batch) {
+func newPlan(rules []Rule, stored map[string]Stored, prune bool) (plan Plan, batch Batch) {
 	others := maps.Clone(stored)
 	for _, r := range rules {
 		before, ok := stored[r.FullID()]
@@ -167,7 +185,7 @@ func newPlan(rules []Rule, stored map[string]string, prune bool) (plan Plan, bat
 		case !ok:
 			batch.Create = append(batch.Create, r)
 			plan.Changes = append(plan.Changes, Change{ID: r.FullID(), Action: ActionCreate})
-		case before != r.Document().Etag():
+		case before.Etag != r.Document().Etag():
 			batch.Update = append(batch.Update, r)
 			plan.Changes = append(plan.Changes, Change{ID: r.FullID(), Action: ActionUpdate})
 		default:
@@ -195,21 +213,22 @@ const turnTime = 300 * time.Millisecond
 
 // checkAll says what is wrong with the rules that are not stored yet.
 func (s *Service) checkAll(
-	ctx context.Context, org string, rules []Rule, stored map[string]string, turn Turn,
+	ctx context.Context, org string, rules []Rule, stored map[string]Stored, turn Turn,
 ) error {
 	limited, cancel := context.WithTimeout(ctx, maxPushTime)
 	defer cancel()
 	turns := turns{next: turn}
 	defer turns.end()
 
-	var violations []errs.FieldViolation
+	var violations errs.Violations
+	worker := background.NewWorker()
 	for i, r := range rules {
-		if stored[r.FullID()] == r.Document().Etag() {
+		if stored[r.FullID()].Etag == r.Document().Etag() {
 			continue
 		}
 		err := turns.take(limited)
 		if err == nil {
-			err = s.check(limited, org, r)
+			err = s.check(limited, org, r, worker)
 		}
 		var invalid *errs.Error
 		switch {
@@ -221,10 +240,7 @@ func (s *Service) checkAll(
 			return errs.Invalid("rules", "take more than %s to check; push fewer of them at once, or make their cases simpler",
 				maxPushTime)
 		case errors.As(err, &invalid) && invalid.Kind == errs.InvalidArgument:
-			for _, v := range invalid.Fields {
-				v.Field = fmt.Sprintf("rules[%d].%s", i, v.Field)
-				violations = append(violations, v)
-			}
+			violations.AddOf(fmt.Sprintf("rules[%d].", i), invalid)
 		case err != nil:
 			return err
 		}
@@ -233,10 +249,7 @@ func (s *Service) checkAll(
 		}
 	}
 
-	if len(violations) > 0 {
-		return errs.InvalidFields(violations...)
-	}
-	return nil
+	return violations.Err()
 }
 
 // turns are those that a push takes, one after the other.
@@ -297,7 +310,7 @@ func (s *Service) describe(ctx context.Context, org string, plan *Plan, updates 
 
 // ChangedFields are the names of the fields in which documents differ.
 func ChangedFields(before, after Document) []string {
-	was, is := fieldsOf(before), fieldsOf(after)
+	was, is := Fields(before), Fields(after)
 	all := maps.Clone(was)
 	maps.Copy(all, is)
 	var names []string
@@ -310,8 +323,9 @@ func ChangedFields(before, after Document) []string {
 	return names
 }
 
-// fieldsOf are the fields of a document by their names, such as `paths.include`.
-func fieldsOf(d Document) map[string]any {
+// Fields are the fields of a document that are given, by their names, such as
+// `paths.include`.
+func Fields(d Document) map[string]any {
 	text, _ := json.Marshal(d) // texts and flags always can be
 	var fields map[string]any
 	_ = json.Unmarshal(text, &fields) // it was just made

@@ -3,6 +3,7 @@ package rule_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -16,7 +17,7 @@ import (
 // noRules is a store of an organization without rules.
 type noRules struct{ rule.Store }
 
-func (noRules) RuleEtags(context.Context, string) (map[string]string, string, error) {
+func (noRules) RuleEtags(context.Context, string) (map[string]rule.Stored, string, error) {
 	return nil, "0", nil
 }
 
@@ -27,6 +28,34 @@ func rulesToPush(n int) (rules []rule.Rule) {
 		})
 	}
 	return rules
+}
+
+// largeRules are rules that have so many bytes as JSON together.
+func largeRules(size int) []rule.Rule {
+	rules := rulesToPush(size/16_000 + 1)
+	for i := range rules {
+		text := strings.Repeat("<", min(16_000, size)-len(rules[i].Document().JSON())-len(`,"cases":{"no_match":[""]}`))
+		rules[i].Cases.NoMatch = []string{text}
+		size -= len(rules[i].Document().JSON())
+	}
+	return rules
+}
+
+// A push of all that an organization may have is one document, and a plan knows
+// the bound.
+func TestTheSizeOfAllRules(t *testing.T) {
+	t.Parallel()
+	plan := func(rules []rule.Rule) error {
+		turn := func(context.Context) (func(), error) { return func() {}, nil }
+		_, err := rule.NewService(noRules{}, nil, nil).PushRules(
+			t.Context(), "acme", rule.Push{Rules: rules, DryRun: true}, turn)
+		return err
+	}
+	most := largeRules(rule.MaxRulesSize)
+	require.NoError(t, plan(most))
+	assert.Less(t, len(rule.CompactJSON(rule.DocumentsOf(most))), 16<<20-500)
+	err := plan(largeRules(rule.MaxRulesSize + 1))
+	assert.Equal(t, errs.ReasonRuleQuota, errs.ReasonOf(err), "%v", err)
 }
 
 // Whoever tries patterns all the time makes each turn of a push wait.

@@ -299,6 +299,12 @@ func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
 	return Set{Rules: rules, Digest: Digest(rules)}, nil
 }
 
+// FileRules returns the rules of a repository's rules file as the base of its last
+// completed review had it; none when there was none.
+func (s *Service) FileRules(ctx context.Context, org, repo string) ([]Rule, error) {
+	return s.store.RulesFileRules(ctx, org, repo)
+}
+
 // Set is the rules that one scan may apply, and their digest: equal digests
 // mean equal rules.
 type Set struct {

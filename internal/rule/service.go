@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 )
@@ -14,9 +15,10 @@ const (
 	MaxCustomRules = 5_000 // rules that an organization may create
 	MaxTestHits    = 1_000 // hits that TestRule returns
 
-	// MaxRulesSize is how many bytes of text all of those rules have. They are read
-	// and answered whole, and fit into one document of a push.
-	MaxRulesSize = 12 << 20
+	// MaxRulesSize is how many bytes all of those rules have as Document.JSON, so
+	// that they fit into one document of a push, which has 16 MiB. The rest is for
+	// what is beside the rules and between them.
+	MaxRulesSize = 16<<20 - MaxCustomRules - 1<<10
 )
 
 // Store keeps the rules that organizations created over the API, and what the
@@ -37,9 +39,9 @@ type Store interface {
 	UpdateRule(ctx context.Context, org string, r Rule, etag string) (Rule, error)
 	// DeleteRule deletes a rule by its full id; NotFound (RULE_NOT_FOUND).
 	DeleteRule(ctx context.Context, org, fullID string) error
-	// RuleEtags returns the etags of all rules by their full ids, and the one that
-	// stands for all of them, which is another one after every change.
-	RuleEtags(ctx context.Context, org string) (byID map[string]string, etag string, err error)
+	// RuleEtags returns the etags and sizes of all rules by their full ids, and the
+	// etag that stands for all of them, which is another one after every change.
+	RuleEtags(ctx context.Context, org string) (byID map[string]Stored, etag string, err error)
 	// GetRules returns those rules with the full ids that there are.
 	GetRules(ctx context.Context, org string, fullIDs []string) ([]Rule, error)
 	// ApplyRules does all that a batch says, or nothing, and returns the etag of all
@@ -61,6 +63,12 @@ type Store interface {
 	// for each repository that has any those with scope repo and those of its
 	// rules file together.
 	CountRules(ctx context.Context, org string) (orgRules int, byRepo map[string]int, err error)
+}
+
+// Stored is what a push has to know of a rule that is stored.
+type Stored struct {
+	Etag string
+	Size int // of Document.JSON
 }
 
 // Policy says which repositories an organization may use.
@@ -161,7 +169,7 @@ func notFound(id string) error {
 // RuleService.CreateRule in the API.
 func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, error) {
 	r = r.normal()
-	if err := s.check(ctx, org, r); err != nil {
+	if err := s.check(ctx, org, r, background.NewWorker()); err != nil {
 		return Rule{}, err
 	}
 	if _, ok := s.byID[r.FullID()]; ok {
@@ -188,8 +196,8 @@ func (r Rule) normal() Rule {
 }
 
 // check says what is wrong with a rule that an organization is to have.
-func (s *Service) check(ctx context.Context, org string, r Rule) error {
-	if err := Validate(ctx, r); err != nil {
+func (s *Service) check(ctx context.Context, org string, r Rule, w *background.Worker) (err error) {
+	if w.Do(ctx, func() { err = Validate(ctx, r) }); err != nil {
 		return err
 	}
 	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
@@ -228,7 +236,7 @@ func (s *Service) UpdateRule(
 	if after.Document().Etag() == before.Etag {
 		return before, nil
 	}
-	if err := s.check(ctx, org, after); err != nil {
+	if err := s.check(ctx, org, after, background.NewWorker()); err != nil {
 		return Rule{}, err
 	}
 	return s.store.UpdateRule(ctx, org, after, before.Etag)
@@ -266,5 +274,6 @@ func (s *Service) TestRule(ctx context.Context, r Rule, text string) (hits []mat
 			return nil, false, errs.Invalid("type", "%v", err)
 		}
 	}
-	return Try(ctx, r.Pattern, r.Multiline, text, MaxTestHits)
+	background.NewWorker().Do(ctx, func() { hits, truncated, err = Try(ctx, r.Pattern, r.Multiline, text, MaxTestHits) })
+	return hits, truncated, err
 }

@@ -63,28 +63,24 @@ func Validate(ctx context.Context, r Rule) error {
 		return err
 	}
 
-	v = append(v, scopeViolations(r)...)
-	if len(v) > 0 {
-		return errs.InvalidFields(v...)
-	}
-	return nil
+	return append(v, scopeViolations(r)...).Err()
 }
 
 // scopeViolations returns what is wrong with the scope and repository of a rule.
-func scopeViolations(r Rule) (v violationList) {
+func scopeViolations(r Rule) (v errs.Violations) {
 	switch r.Scope {
 	case "", ScopeOrg:
 		if r.Repo != "" {
-			v.add("repo", "is allowed with scope %q only", ScopeRepo)
+			v.Add("repo", "is allowed with scope %q only", ScopeRepo)
 		}
 	case ScopeRepo:
 		if r.Repo == "" {
-			v.add("repo", "is required with scope %q: `owner/name`", ScopeRepo)
+			v.Add("repo", "is required with scope %q: `owner/name`", ScopeRepo)
 		} else if err := CheckRepository(r.Repo); err != nil {
-			v.add("repo", "%v", err)
+			v.Add("repo", "%v", err)
 		}
 	default:
-		v.add("scope", "%q is not a scope; use %q or %q", r.Scope, ScopeOrg, ScopeRepo)
+		v.Add("scope", "%q is not a scope; use %q or %q", r.Scope, ScopeOrg, ScopeRepo)
 	}
 
 	return v
@@ -101,44 +97,38 @@ func checkMode(m Mode) error {
 	return fmt.Errorf("%s is not a mode; use %q or %q", name, ModeEnforce, ModeObserve)
 }
 
-type violationList []errs.FieldViolation
-
-func (v *violationList) add(field, format string, args ...any) {
-	*v = append(*v, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
-}
-
 // trials runs the cases of one rule, or of all rules of a file, within one
 // budget: a file can hold hundreds of slow ones.
 type trials struct{ left int64 }
 
 // violations returns what is wrong with r, scope and repository aside.
-func (t *trials) violations(ctx context.Context, r Rule) violationList {
-	var v violationList
+func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
+	var v errs.Violations
 	if err := CheckID(r.ID); err != nil {
-		v.add("id", "%v", err)
+		v.Add("id", "%v", err)
 	}
 	if err := checkType(r.Type); err != nil {
-		v.add("type", "%v", err)
+		v.Add("type", "%v", err)
 	}
 	patternErr := match.CheckPattern(r.Pattern)
 	if r.Pattern == "" {
 		patternErr = errRequired
 	}
 	if patternErr != nil {
-		v.add("pattern", "%v", patternErr)
+		v.Add("pattern", "%v", patternErr)
 	}
 
 	checkMessage(&v, r.Message)
 	if r.Severity.String() == "" {
-		v.add("severity", "is required; one of %s", SeverityList())
+		v.Add("severity", "is required; one of %s", SeverityList())
 	}
 	if err := checkMode(r.Mode); err != nil {
-		v.add("mode", "%v", err)
+		v.Add("mode", "%v", err)
 	}
 	checkList(&v, "paths.include", r.Paths.Include, MaxGlobs, match.CheckGlob)
 	checkList(&v, "paths.exclude", r.Paths.Exclude, MaxGlobs, match.CheckGlob)
 	if n := size(r.Paths.Include, r.Paths.Exclude); n > MaxAllGlobs {
-		v.add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
+		v.Add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
 	}
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
@@ -147,7 +137,7 @@ func (t *trials) violations(ctx context.Context, r Rule) violationList {
 	checkList(&v, "cases.match", r.Cases.Match, MaxCases, checkCase)
 	checkList(&v, "cases.no_match", r.Cases.NoMatch, MaxCases, checkCase)
 	if n := size(r.Cases.Match, r.Cases.NoMatch); n > MaxAllCases {
-		v.add("cases", "has texts of %d bytes in all; at most %d are allowed", n, MaxAllCases)
+		v.Add("cases", "has texts of %d bytes in all; at most %d are allowed", n, MaxAllCases)
 	}
 	if len(v) == before && patternErr == nil {
 		t.run(ctx, &v, r)
@@ -169,26 +159,26 @@ func checkType(word string) error {
 	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), TypeRegex)
 }
 
-func checkMessage(v *violationList, message string) {
+func checkMessage(v *errs.Violations, message string) {
 	switch n := utf8.RuneCountInString(message); {
 	case strings.TrimSpace(message) == "":
-		v.add("message", "is required: say what to do instead")
+		v.Add("message", "is required: say what to do instead")
 	case n > MaxMessage:
-		v.add("message", "has %d characters; at most %d are allowed", n, MaxMessage)
+		v.Add("message", "has %d characters; at most %d are allowed", n, MaxMessage)
 	case !isText(message):
-		v.add("message", "must be UTF-8 without NUL")
+		v.Add("message", "must be UTF-8 without NUL")
 	}
 }
 
 // checkList checks each of at most limit entries.
-func checkList(v *violationList, field string, list []string, limit int, check func(string) error) {
+func checkList(v *errs.Violations, field string, list []string, limit int, check func(string) error) {
 	if len(list) > limit {
-		v.add(field, "has %d entries; at most %d are allowed", len(list), limit)
+		v.Add(field, "has %d entries; at most %d are allowed", len(list), limit)
 		return
 	}
 	for i, entry := range list {
 		if err := check(entry); err != nil {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "%v", err)
+			v.Add(fmt.Sprintf("%s[%d]", field, i), "%v", err)
 		}
 	}
 }
@@ -234,13 +224,13 @@ func size(lists ...[]string) int { return len(strings.Join(slices.Concat(lists..
 
 // run matches the rule on its own cases, each as a file of which every line was
 // added. Paths are not looked at.
-func (t *trials) run(ctx context.Context, v *violationList, r Rule) {
+func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
 	session, err := newTrial(r.Pattern, r.Multiline, t.left)
 	if err != nil {
-		v.add("pattern", "%v", err)
+		v.Add("pattern", "%v", err)
 		return
 	}
 	defer func() { t.left -= session.Work(0) }()
@@ -252,12 +242,12 @@ func (t *trials) run(ctx context.Context, v *violationList, r Rule) {
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
-			v.add("pattern", "%v", err)
+			v.Add("pattern", "%v", err)
 			return
 		case n < 0 && len(hits) == 0:
-			v.add(fmt.Sprintf("cases.match[%d]", i), "the rule does not match this text, and it should")
+			v.Add(fmt.Sprintf("cases.match[%d]", i), "the rule does not match this text, and it should")
 		case n >= 0 && len(hits) > 0:
-			v.add(fmt.Sprintf("cases.no_match[%d]", n),
+			v.Add(fmt.Sprintf("cases.no_match[%d]", n),
 				"the rule matches this text, on line %d, and it should not", hits[0].Line)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -22,9 +23,11 @@ type File struct {
 	Submodule bool        // a commit of another repository; there is no content
 	Size      int64       // of the content, in bytes
 	TooLarge  bool        // for its source; there is no content
-	Content   []byte      // nil when nothing was added and Before is nil
+	Content   []byte      // nil when nothing was added or removed and Before is nil
 	Added     []LineRange // the added lines, ascending, not touching each other
+	Removed   []Removed   // ascending; what was not compared line by line has none
 	Before    *Before     // nil when it was at the same path with the same first line, or is new
+	LinkTo    string      // path that leads on when this is a link; "" for none
 	Err       error       // why nothing of it can be looked at; nil for files of a Change
 
 	late bool // see rule.LateWorkLimit
@@ -74,6 +77,7 @@ type fileScan struct {
 	masker   *masker
 	prints   fingerprinter
 	out      FileResult
+	marks    map[int][]mark // by line, ascending
 
 	isBytes     bool // see asBytes
 	isFixedOnly bool // see fixedOnly
@@ -245,20 +249,37 @@ func (s *fileScan) describe(ctx context.Context, f *finding.Finding) {
 	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity(f.Column - 1)})
 }
 
+// markEvery is how many bytes of a line are counted at most for a column in UTF-16,
+// once others before it were.
+const markEvery = 4 << 10
+
+// mark says how many UTF-16 code units are before a byte of a line.
+type mark struct{ at, units int }
+
 // utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
 // of a character in UTF-8 counts as U+FFFD, so as one.
 func (s *fileScan) utf16Column(line, column int) int {
-	start := s.lines.Start(line)
-	units := 1
-	for text := s.lines.Text()[start : start+column-1]; len(text) > 0; {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		if units++; r > 0xFFFF {
-			units++
+	start, end := s.lines.Start(line), column-1
+	text, marks := s.lines.Text()[start:start+end], s.marks[line]
+	after := sort.Search(len(marks), func(i int) bool { return marks[i].at > end })
+	m := mark{}
+	if after > 0 {
+		m = marks[after-1]
+	}
+
+	for next := m.at + markEvery; m.at < end; {
+		r, size := utf8.DecodeRune(text[m.at:])
+		m.at += size
+		if m.units++; r > 0xFFFF {
+			m.units++
+		}
+		if m.at >= next && after == len(marks) {
+			s.marks[line] = append(s.marks[line], m)
+			next += markEvery
 		}
 	}
 
-	return units
+	return m.units + 1
 }
 
 // hashes returns the line hashes for hits by line, without those that are made of
@@ -291,14 +312,6 @@ func (s *fileScan) hashes(ctx context.Context, hits []hit) map[int]string {
 	return hashes
 }
 
-// The rules of findings about comments that suppress.
-const (
-	commentMalformed = rule.MetaSuppressionMalformed
-	commentExpired   = rule.MetaSuppressionExpired
-	commentUnused    = rule.MetaSuppressionUnused
-	commentRefused   = rule.MetaSuppressionRefused
-)
-
 // report makes findings of what is wrong with the comments on added lines: others
 // are not the change's fault. What a comment does not suppress is reported itself,
 // so these are for the upkeep.
@@ -315,14 +328,14 @@ func (s *fileScan) report(ctx context.Context) {
 		}
 		switch {
 		case x.mistake != "":
-			f.RuleID, f.Message = commentMalformed, "This `prwarden:ignore` suppresses nothing: "+x.mistake+"."
+			f.RuleID, f.Message = rule.MetaSuppressionMalformed, "This `prwarden:ignore` suppresses nothing: "+x.mistake+"."
 		case x.expired:
-			f.RuleID, f.Message = commentExpired, "This `prwarden:ignore` suppresses nothing since "+x.until+
+			f.RuleID, f.Message = rule.MetaSuppressionExpired, "This `prwarden:ignore` suppresses nothing since "+x.until+
 				" is over: repair what it is about, or decide again and set another day."
 		case x.refusal != "":
-			f.RuleID, f.Message = commentRefused, "This `prwarden:ignore` is refused: "+x.refusal+"."
+			f.RuleID, f.Message = rule.MetaSuppressionRefused, "This `prwarden:ignore` is refused: "+x.refusal+"."
 		default:
-			f.RuleID, f.Severity, f.Message = commentUnused, rule.Low, s.unused(ctx, x)
+			f.RuleID, f.Severity, f.Message = rule.MetaSuppressionUnused, rule.Low, s.unused(ctx, x)
 		}
 		if f.Message == "" || !s.plan.metas.apply(&f) || s.isSuppressed(ctx, f) {
 			continue

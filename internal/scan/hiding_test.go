@@ -256,3 +256,34 @@ func TestMovedFiles(t *testing.T) {
 		assert.Equal(t, tt.want, list, name)
 	}
 }
+
+// F3: what a link leads to can be changed later, where the rules for its name don't look.
+func TestLinksToOther(t *testing.T) {
+	t.Parallel()
+	const found = "app.py:1 meta/link-to-other"
+	for name, tt := range map[string]struct {
+		to, rulesFile string
+		want          []string
+	}{
+		"to a text":           {"data.txt", "", []string{found}},
+		"to code":             {"lib/a.py", "", nil},
+		"to other code":       {"a.rb", "", []string{found}},
+		"to what is excluded": {"vendor/a.py", "version: 1\nexclude: ['vendor/**']\n", []string{found}},
+		"from there":          {"a.txt", "version: 1\nexclude: ['app.py']\n", nil},
+		"switched off":        {"a.txt", "version: 1\ndisable: [meta/link-to-other]\n", nil},
+		"no link":             {"", "", nil},
+	} {
+		for _, f := range []scan.File{
+			{Content: []byte("x\n"), Before: &scan.Before{Path: tt.to}}, {},
+			{Content: []byte(tt.to + " "), Added: []scan.LineRange{{First: 1, Last: 1}}},
+		} {
+			f.Path, f.LinkTo = "app.py", tt.to
+			p := &pull{files: []scan.File{f}}
+			if tt.rulesFile != "" {
+				p.sides = both(tt.rulesFile)
+			}
+			got := run(t, p, regex("anywhere", "todo"), regex("python", "todo", languages("python")))
+			assert.ElementsMatch(t, tt.want, places(got), name)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -109,4 +110,21 @@ func TestManyFindingsWait(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 4, taken)
 	})
+}
+
+// Columns are asked for in any order, and a long line is not counted anew for each.
+func TestUTF16Columns(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("aé€😀\xff", 3*markEvery/11)
+	s := newFileScan(&plan{}, &File{Path: "a", Content: []byte("x\n" + line)}, []byte("x\n"+line), 1)
+	for _, at := range []int{len(line), 0, markEvery, markEvery - 1, len(line) - 1, markEvery + 1, 2 * markEvery, 7} {
+		want := 1
+		for _, r := range line[:at] {
+			want += utf16.RuneLen(r)
+		}
+		assert.Equal(t, want, s.utf16Column(2, at+1), at)
+		assert.Equal(t, 1, s.utf16Column(1, 1))
+	}
+	assert.Len(t, s.marks[2], len(line)/markEvery)
+	assert.Empty(t, s.marks[1])
 }

@@ -46,3 +46,24 @@ func TestUnknownLanguage(t *testing.T) {
 	got := run(t, p, regex("b", "todo"), regex("a", "todo", languages("not-known-yet")))
 	assert.Equal(t, []string{"a.py:1 custom/b"}, places(got))
 }
+
+// Code in markup has its own language. Where that is new, the rules for it are matched
+// on all lines.
+func TestLanguagesInside(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		" x\n+todo\n":                        {},
+		"+<html>\n+<?php\n+todo\n":           {"a.html:3 custom/php"},
+		" todo\n <?php\n+todo\n":             {"a.html:3 custom/php"},
+		" todo\n+<?php\n":                    {"a.html:1 custom/php"},
+		" todo\n-<?php\n+<?php 1\n+todo\n":   {"a.html:3 custom/php"},
+		" todo\n-<?php\n <script>\n+todo\n":  {"a.html:3 custom/js"},
+		" todo\n-<?php\n+<script>\n todo\n":  {"a.html:1 custom/js", "a.html:3 custom/js"},
+		" todo\n <?php\n todo\n-x\n":         {},
+		" <?php\n <script>\n+<?php\n+todo\n": {"a.html:4 custom/js", "a.html:4 custom/php"},
+	} {
+		got := run(t, &pull{files: []scan.File{diffed("a.html", text)}},
+			regex("php", "todo", languages("php")), regex("js", "todo", languages("javascript")))
+		assert.Equal(t, want, places(got), text)
+	}
+}

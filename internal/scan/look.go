@@ -30,6 +30,18 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 		}
 	}()
 
+	r = look(ctx, p, f, limit)
+	if about := p.linkToOther(f); about != nil {
+		if r.Counts == nil { // the content was not looked at
+			r.Counts = finding.Summary{}
+		}
+		r.reports = append(r.reports, *about)
+	}
+
+	return r
+}
+
+func look(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	excluded := p.exclude.Match(f.Path)
 	skip := func(reason string) FileResult {
 		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, excluded: excluded}
@@ -41,7 +53,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 		return skip(finding.SkipSubmodule)
 	case f.TooLarge:
 		return skip(finding.SkipFileTooLarge)
-	case len(f.Added) == 0 && f.Before == nil:
+	case len(f.Added) == 0 && len(f.Removed) == 0 && f.Before == nil:
 		return FileResult{excluded: excluded}
 	}
 
@@ -55,7 +67,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 		r = newFileScan(p, f, f.Content, limit).asBytes().fixedOnly().run(ctx)
 		r.Lines = 0
 		reason := notRead(f.Path, f.Content)
-		wasRead := f.Before != nil && notRead(f.Before.Path, f.Content) == reason
+		wasRead := f.Before == nil || notRead(f.Before.Path, f.Content) == reason
 		if len(f.Added) > 0 || !wasRead {
 			r.Skips = append(r.Skips, finding.Skip{File: f.Path, Reason: reason})
 		}
@@ -79,6 +91,7 @@ func newFileScan(p *plan, f *File, text []byte, limit int) *fileScan {
 		plan: p, file: &file, excluded: excluded, limit: limit, lines: match.SplitLines(text),
 		views:  make([]view, len(p.groups)),
 		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
+		marks: map[int][]mark{},
 	}
 	s.masker = &masker{views: s.views, lines: s.lines, file: f.Path, out: &s.out}
 	if b := f.Before; b != nil && b.Binary {
@@ -98,11 +111,11 @@ func (s *fileScan) run(ctx context.Context) FileResult {
 	return s.out
 }
 
-// whole has all lines count as added when any is: of a text in UTF-16, since git
-// compares bytes, whose lines are not those of the text, and of one with NULs.
+// whole has all lines count as added when any is changed: of a text in UTF-16, since
+// git compares bytes, whose lines are not those of the text, and of one with NULs.
 func (s *fileScan) whole() *fileScan {
-	if len(s.file.Added) > 0 {
-		s.file.Added = s.allLines()
+	if len(s.file.Added)+len(s.file.Removed) > 0 {
+		s.file.Added, s.file.Removed = s.allLines(), nil
 	}
 
 	return s
@@ -132,7 +145,9 @@ func (s *fileScan) allLines() []LineRange {
 	return []LineRange{{First: 1, Last: s.lines.Count()}}
 }
 
-// unite adds what was found in the same file read in another way.
+// unite adds what was found in the same file read in another way. Behind the limit
+// what was found both ways counts twice: its places are not kept. No verdict depends
+// on that.
 func (r *FileResult) unite(other FileResult, limit int) {
 	for severity, n := range other.Counts {
 		r.Counts[severity] += n
@@ -166,7 +181,7 @@ func united(findings, more []finding.Finding, limit int) (all, known []finding.F
 		}
 		findings = append(findings, f)
 	}
-	sortFindings(findings)
+	slices.SortStableFunc(findings, finding.InOrder)
 
 	return findings[:min(len(findings), limit)], known
 }
@@ -184,14 +199,22 @@ func (s *fileScan) languages() (now, before []string) {
 		first = s.lines.Line(1)
 	}
 	now = language.Of(s.file.Path, first)
+	inside := language.Inside(now, s.lines.Text())
+	if len(inside) > 0 && s.file.Before == nil {
+		s.file.Before = &Before{Path: s.file.Path}
+	}
 	if b := s.file.Before; b != nil {
 		if b.FirstLine != nil {
 			first = b.FirstLine
 		}
 		before = language.Of(b.Path, first)
+		if len(inside) > 0 {
+			old, _ := s.file.Old()
+			before = append(before, language.Inside(before, old)...)
+		}
 	}
 
-	return now, before
+	return append(now, inside...), before
 }
 
 // matchGroup matches the rules of a group, as they look at the file, on the added
@@ -212,13 +235,17 @@ func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, be
 		}
 	}
 
+	if len(s.file.Removed) > 0 && file != nil {
+		file.Joined(s.file.seams(), s.isNew(ctx, file))
+	}
+
 	var found match.Result
 	apart := s.apart(g)
 	for _, part := range []struct {
 		file  *match.File
 		added []LineRange
 	}{{file, s.file.Added}, {came, s.allLines()}} {
-		if part.file == nil || len(part.added) == 0 {
+		if part.file == nil || len(part.added) == 0 && len(s.file.Removed) == 0 {
 			continue
 		}
 		more, err := part.file.MatchApart(ctx, s.lines, part.added, s.limit, apart)

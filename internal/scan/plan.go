@@ -141,7 +141,7 @@ func (s *Scanner) plan(ctx context.Context, r Request, file *rule.File) (*plan, 
 		today:       cmp.Or(r.Today, time.Now().UTC().Format(time.DateOnly)),
 		otherRules:  r.OtherRules,
 		placesOnly:  r.PlacesOnly,
-		maySuppress: rules.Suppressor(),
+		maySuppress: rules.MaySuppress(),
 	}
 	p.known = sync.OnceValue(p.know)
 	p.metas, p.switched = c.metas()

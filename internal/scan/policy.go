@@ -91,7 +91,7 @@ func (c *choices) choose(x rule.Rule) chosen {
 	return out
 }
 
-// metas are what becomes of findings that are about rules files and comments.
+// metas are what becomes of findings that are about rules files, links and comments.
 type metas map[string]meta
 
 type meta struct {
@@ -120,8 +120,13 @@ func (m metas) apply(f *finding.Finding) bool {
 }
 
 // wanted are those of findings that are.
-func (m metas) wanted(list []finding.Finding) []finding.Finding {
-	return slices.DeleteFunc(slices.Clone(list), func(f finding.Finding) bool { return !m.apply(&f) })
+func (m metas) wanted(list []finding.Finding) (out []finding.Finding) {
+	for _, f := range list {
+		if m.apply(&f) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // lockedPaths returns what says whether a locked rule may look at a path. It is nil

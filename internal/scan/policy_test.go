@@ -223,3 +223,20 @@ func TestNothingInARepositorySwitchesLockedRulesOff(t *testing.T) {
 		})
 	}
 }
+
+// What the base's rules file wants less published is in the result; what it wants more is
+// a finding.
+func TestPublishOfTheRulesFile(t *testing.T) {
+	t.Parallel()
+	got := policed(t, policy.Default(), "version: 1\npublish: {summary: none, comments_max: 21}", nil, file("a.go", "x\n"))
+	assert.True(t, got.Publish.NoSummary)
+	require.Len(t, got.Findings, 1)
+	assert.Equal(t, rule.MetaRulesFileLocked, got.Findings[0].RuleID)
+	assert.Equal(t, 2, got.Findings[0].Line)
+	assert.Contains(t, got.Findings[0].Message, "publish.comments_max")
+	assert.Contains(t, got.Findings[0].Message, "which is 20")
+
+	got, err := try(t, changed("version: 1", "version: 1\npublish: {summary: none}"), nil, setup{})
+	require.NoError(t, err)
+	assert.Zero(t, got.Publish, "the head decides nothing")
+}

@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
-)
-
-// The rules of findings that are about the rules file.
-const (
-	metaInvalid   = rule.MetaRulesFileInvalid
-	metaChanged   = rule.MetaRulesFileChanged
-	metaUnknownID = rule.MetaRulesFileUnknownID
-	metaLocked    = rule.MetaRulesFileLocked
 )
 
 // rulesFiles is the repository's rules file at both ends of a pull request.
@@ -26,6 +21,7 @@ type rulesFiles struct {
 	deleted bool // the pull request deletes it
 	given   bool // base is that of the request
 	locked  func(rule.Rule) bool
+	publish policy.Publish // what the policy has published in the repository
 
 	defaults map[string]bool        // full ids of default rules
 	taken    map[string]rule.Origin // full ids of all rules of the request
@@ -36,8 +32,9 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (_ *rulesFile
 		return &rulesFiles{base: r.File, given: true}, nil
 	}
 
+	by := r.policy()
 	f := &rulesFiles{
-		defaults: map[string]bool{}, taken: map[string]rule.Origin{}, locked: r.policy().Locker(),
+		defaults: map[string]bool{}, taken: map[string]rule.Origin{}, locked: by.Locker(), publish: by.Publish.In(r.Repo),
 	}
 	for _, x := range r.Rules.rules {
 		if x.Origin == rule.OriginDefault {
@@ -100,26 +97,26 @@ func (f *rulesFiles) findings(edited bool) []finding.Finding {
 		return nil
 	}
 
-	about := &reports{prints: fingerprinter{}}
+	about := &reports{file: rule.FilePath, prints: fingerprinter{}}
 	if f.baseErr != nil {
 		then := ""
 		if edited && f.headErr == nil {
 			then = " This pull request repairs it."
 		}
-		about.add(metaInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message,
+		about.add(rule.MetaRulesFileInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message,
 			"The rules file in the base of this pull request is broken, so nothing in it applies: %v.%s", f.baseErr, then)
 	}
 	if edited && f.headErr != nil {
-		about.add(metaInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message,
+		about.add(rule.MetaRulesFileInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message,
 			"The rules file at the head of this pull request is broken, so nothing in it would apply once merged: %v.",
 			f.headErr)
 	}
 
 	if edited {
-		about.add(metaChanged, rule.Info, 1, "",
+		about.add(rule.MetaRulesFileChanged, rule.Info, 1, "",
 			"This pull request changes the rules file; its rules apply once it is merged.")
 	} else if f.deleted {
-		about.add(metaChanged, rule.Info, 1, "",
+		about.add(rule.MetaRulesFileChanged, rule.Info, 1, "",
 			"This pull request deletes the rules file; until it is merged the base's applies.")
 	}
 
@@ -127,8 +124,10 @@ func (f *rulesFiles) findings(edited bool) []finding.Finding {
 	// one's concern any more.
 	if edited && f.head != nil {
 		f.ids(about, f.head, "the head of this pull request")
+		f.louder(about, f.head, "the head of this pull request")
 	} else if f.base != nil {
 		f.ids(about, f.base, "the base of this pull request")
+		f.louder(about, f.base, "the base of this pull request")
 	}
 
 	return about.list
@@ -143,11 +142,11 @@ func (f *rulesFiles) ids(about *reports, file *rule.File, where string) {
 		switch {
 		case len(about.list) >= most:
 		case f.locked(rule.Rule{ID: id, Origin: rule.OriginDefault}):
-			about.add(metaLocked, rule.Warning, line, id,
+			about.add(rule.MetaRulesFileLocked, rule.Warning, line, id,
 				"The rules file at %s %s %s, which the organization has locked: this changes nothing. Remove it.",
 				where, verb, id)
 		case !f.defaults[full] && !rule.IsMeta(full):
-			about.add(metaUnknownID, rule.Warning, line, id,
+			about.add(rule.MetaRulesFileUnknownID, rule.Warning, line, id,
 				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.",
 				where, verb, id)
 		}
@@ -161,8 +160,19 @@ func (f *rulesFiles) ids(about *reports, file *rule.File, where string) {
 	}
 }
 
-// reports collects findings about the rules file.
+// louder reports of what a rules file wants more published than the policy says.
+func (f *rulesFiles) louder(about *reports, file *rule.File, where string) {
+	all := f.publish.Louder(file.Publish)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		about.add(rule.MetaRulesFileLocked, rule.Warning, file.Line("publish."+key), key,
+			"The rules file at %s wants more published by publish.%s than the organization's policy says, which is %s: "+
+				"this changes nothing. Remove it.", where, key, all[key])
+	}
+}
+
+// reports collects findings about no line that a rule looks at.
 type reports struct {
+	file   string
 	list   []finding.Finding
 	prints fingerprinter
 }
@@ -170,8 +180,8 @@ type reports struct {
 // add adds a finding. about stands for the line's text in the fingerprint.
 func (m *reports) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
 	m.list = append(m.list, finding.Finding{
-		RuleID: id, Severity: severity, File: rule.FilePath, Message: fmt.Sprintf(format, args...),
+		RuleID: id, Severity: severity, File: m.file, Message: fmt.Sprintf(format, args...),
 		Line: line, EndLine: line, Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
-		Fingerprint: m.prints.next(identity{ruleID: id, file: rule.FilePath, text: about}),
+		Fingerprint: m.prints.next(identity{ruleID: id, file: m.file, text: about}),
 	})
 }

@@ -47,8 +47,14 @@ const (
 func (s *Scanner) run(
 	ctx context.Context, change Change, p *plan, c *collector, progress func(Progress),
 ) (edited bool, err error) {
-	match := func(ctx context.Context, f *File) FileResult { return scanFile(ctx, p, f, c.limit) }
-	matchers := slices.Repeat([]matcher{match}, s.options.Workers)
+	matchers := make([]matcher, s.options.Workers)
+	for i := range matchers {
+		worker := s.options.Background.Worker()
+		matchers[i] = func(ctx context.Context, f *File) (r FileResult) {
+			worker.Do(ctx, func() { r = scanFile(ctx, p, f, c.limit) })
+			return r
+		}
+	}
 	total, done, told := change.FileCount(), 0, time.Time{}
 
 	err = pipeline(ctx, matchers, inOrder(change.Files), func(f *File, r FileResult) error {
@@ -111,7 +117,7 @@ func pipeline(
 		taken  chan struct{}
 	}
 	ahead, room := max(filesAhead, 2*len(matchers)), semaphore.NewWeighted(bytesAhead)
-	sizeOf := func(f *File) int64 { return min(int64(len(f.Content)), bytesAhead) }
+	sizeOf := func(f *File) int64 { return min(int64(len(f.Content)+f.removedSize()), bytesAhead) }
 	ordered, jobs := make(chan job, ahead), make(chan job, ahead)
 
 	var running sync.WaitGroup
@@ -196,7 +202,7 @@ func (r FileResult) alone(ctx context.Context, f *File) FileResult {
 		r.Findings = append(r.Findings, f)
 		r.Counts[f.Severity]++
 	}
-	sortFindings(r.Findings)
+	slices.SortStableFunc(r.Findings, finding.InOrder)
 
 	return r
 }
@@ -307,9 +313,9 @@ func (c *collector) result(metas []finding.Finding) *finding.Result {
 	}
 	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) ||
 		c.observedCount > len(r.Observed) || skipCount > len(r.Skips)
-	sortFindings(r.Findings)
-	sortFindings(r.Suppressed)
-	sortFindings(r.Observed)
+	for _, list := range [][]finding.Finding{r.Findings, r.Suppressed, r.Observed} {
+		slices.SortStableFunc(list, finding.InOrder)
+	}
 
 	return r
 }
@@ -343,11 +349,4 @@ func fitting[T sized](all []T, size int) []T {
 	}
 
 	return all
-}
-
-// sortFindings sorts findings as results have them.
-func sortFindings(all []finding.Finding) {
-	slices.SortStableFunc(all, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
-	})
 }

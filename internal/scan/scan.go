@@ -9,9 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/background"
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/organization"
@@ -23,8 +24,10 @@ import (
 type Target struct {
 	Organization string // whose cache is used
 	Host         organization.Host
-	Repo         string // `owner/name`
-	Number       int32  // from 1
+	Credential   codehost.Credential // opens the repository, for this one scan
+	Guarded      bool                // the host is reached at public addresses only, by https
+	Repo         string              // `owner/name`
+	Number       int32               // from 1
 	Commits      finding.Commits
 	RequireBase  bool // fail with CodeBaseUnknown rather than guess the base
 }
@@ -163,6 +166,9 @@ type Options struct {
 	Workers int           // files that one scan matches at the same time; the number of processors
 	Cache   int64         // bytes of compiled rules that are kept, as estimated; 256 MiB
 
+	// Background is where long matching goes on; nil for nowhere else.
+	Background *background.Pool
+
 	// Observe hears how each scan ended: OutcomeComplete, OutcomeCanceled or one of
 	// the Code constants. It is called by many goroutines at once; nil for nobody.
 	Observe func(outcome string, times Times)
@@ -178,7 +184,7 @@ type Scanner struct {
 // NewScanner returns a scanner of the pull requests of source.
 func NewScanner(source Source, o Options) *Scanner {
 	o.Timeout = cmp.Or(o.Timeout, MaxTime)
-	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Workers = cmp.Or(o.Workers, background.Processors())
 	o.Cache = cmp.Or(o.Cache, maxCache)
 
 	return &Scanner{source: source, options: o, cache: match.NewCache(o.Cache, (*Ruleset).Size)}
@@ -270,7 +276,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	result.FilesTotal, result.RuleCosts = total, plan.costs()
 	result.RulesFileValid = files.baseErr == nil
 	if files.base != nil {
-		result.RulesFile = files.base.Rules
+		result.RulesFile, result.Publish = files.base.Rules, files.base.Publish
 	}
 
 	return result, nil

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 )
 
 // comments are those of one file that suppress findings, by line.
@@ -122,12 +124,24 @@ func (c comments) accept(g group, p *plan) func(i, line int, before func() bool)
 		}
 		by.used |= 1 << at
 		if err := p.maySuppress(g.policed(i), by.terms(), p.today); err != nil {
-			by.refusal = cmp.Or(by.refusal, err.Error())
+			by.refusal = cmp.Or(by.refusal, refusal(err))
 			return false
 		}
 
 		return true
 	}
+}
+
+// refusal is why a comment may not suppress, with how to write what it lacks.
+func refusal(err error) string {
+	switch {
+	case errors.Is(err, policy.ErrNoReason):
+		return err.Error() + "; write ` -- ` and the reason behind the ids"
+	case errors.Is(err, policy.ErrNoEnd):
+		return err.Error() + "; write ` until ` and a day as YYYY-MM-DD at its end"
+	}
+
+	return err.Error()
 }
 
 // unused says which ids of a comment are of no use; nothing when all are, or may

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
@@ -36,6 +38,7 @@ var rulesets = [...]string{
 
 func startOf(j review.Job) *scannerv1.ScanStart {
 	selection := max(slices.Index(rulesets[:], j.Ruleset), int(scannerv1.ScanStart_repository))
+	host, credential := j.Source.Host, j.Source.Credential
 
 	return &scannerv1.ScanStart{
 		ReviewId:     j.ReviewID,
@@ -52,8 +55,8 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 		Today:        j.Today,
 		RequireBase:  j.RequireBase,
 		Host: &scannerv1.CodeHost{
-			Kind: j.Host.Kind, Url: j.Host.URL, TokenEnv: j.Host.TokenEnv, Username: j.Host.Username,
-			HeadRef: j.Host.HeadRef, MergeRef: j.Host.MergeRef,
+			Kind: host.Kind, Url: host.URL, HeadRef: host.HeadRef, MergeRef: host.MergeRef,
+			Username: credential.Username, Token: credential.Token, Guarded: j.Source.Guarded,
 		},
 	}
 }
@@ -79,12 +82,13 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 		Target: scan.Target{
 			Organization: p.GetOrganization(),
 			Host: organization.Host{
-				Kind: host.GetKind(), URL: host.GetUrl(), TokenEnv: host.GetTokenEnv(), Username: host.GetUsername(),
-				HeadRef: host.GetHeadRef(), MergeRef: host.GetMergeRef(),
+				Kind: host.GetKind(), URL: host.GetUrl(), HeadRef: host.GetHeadRef(), MergeRef: host.GetMergeRef(),
 			},
-			Repo:    p.GetRepo(),
-			Number:  p.GetPrNumber(),
-			Commits: finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
+			Credential: codehost.Credential{Username: host.GetUsername(), Token: host.GetToken()},
+			Guarded:    host.GetGuarded(),
+			Repo:       p.GetRepo(),
+			Number:     p.GetPrNumber(),
+			Commits:    finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
 
 			RequireBase: p.GetRequireBase(),
 		},
@@ -160,6 +164,11 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	for _, off := range p.GetSwitchedOff() {
 		r.SwitchedOff = append(r.SwitchedOff, fromProtoSwitchedOff(off))
 	}
+	if text := p.GetPublish(); text != "" {
+		if err := json.Unmarshal([]byte(text), &r.Publish); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
 	r.Bytes = max(p.GetBytes(), 0)
 	r.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 	r.BaseFoundBy = finding.BaseFoundBy(p.GetBaseFoundBy())
@@ -217,7 +226,16 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		SwitchedOff:    converted(r.SwitchedOff, toProtoSwitchedOff),
 		Bytes:          r.Bytes,
 		RuleCosts:      converted(r.RuleCosts, toProtoRuleCost),
+		Publish:        toProtoPublish(r.Publish),
 	}
+}
+
+func toProtoPublish(p rule.Publish) string {
+	if p == (rule.Publish{}) {
+		return ""
+	}
+
+	return string(rule.CompactJSON(p))
 }
 
 func toProtoExclusions(e finding.Exclusions) *scannerv1.ScanExclusions {

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -74,7 +76,7 @@ func none(review.Progress) {}
 
 func TestScan(t *testing.T) {
 	t.Parallel()
-	const file = "version: 1\n" +
+	const file = "version: 1\npublish: {summary: none, comments_min: critical, comments_max: 0}\n" +
 		"rules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
 	client, s := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
 		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
@@ -112,6 +114,7 @@ func TestScan(t *testing.T) {
 	assert.Equal(t, "from-file", o.RulesFile[0].ID)
 	assert.Equal(t, rule.OriginRulesFile, o.RulesFile[0].Origin)
 	assert.Equal(t, []string{"fixme"}, o.RulesFile[0].Cases.Match)
+	assert.Equal(t, rule.Publish{NoSummary: true, CommentsMin: rule.Critical, CommentsMax: new(int)}, o.Publish)
 
 	again := startMessage()
 	again.GetStart().RulesDigest = job.Rules.Digest
@@ -129,6 +132,26 @@ func TestScan(t *testing.T) {
 		require.Len(t, o.Findings, 1)
 		assert.Equal(t, want, o.Findings[0].RuleID)
 	}
+}
+
+// What a repository is read from, and by what credential, is as the server said.
+func TestScanSource(t *testing.T) {
+	t.Parallel()
+	source := review.Source{
+		Host:       organization.Host{Kind: "git", URL: "https://h/{repo}", HeadRef: "refs/a", MergeRef: "refs/b"},
+		Credential: codehost.Credential{Username: "me", Token: "t0k3n"}, Guarded: true,
+	}
+	client, _ := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
+		assert.Equal(t, scan.Target{
+			Organization: "acme", Repo: "acme/api", Number: 1,
+			Host: source.Host, Credential: source.Credential, Guarded: source.Guarded,
+		}, target)
+		return &change{}, nil
+	})
+	job := jobWith()
+	job.Source = source
+	_, err := client.Scan(t.Context(), job, none)
+	require.NoError(t, err)
 }
 
 // An observed rule is one at the scanner, and what it finds comes back as such.

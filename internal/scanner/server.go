@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -47,7 +47,7 @@ type Server struct {
 // NewServer returns a server over a scanner that does as many scans at once as it
 // has slots; 0 stands for the number of processors.
 func NewServer(scanner *scan.Scanner, slots int, log *slog.Logger) *Server {
-	slots = cmp.Or(slots, runtime.GOMAXPROCS(0))
+	slots = cmp.Or(slots, background.Processors())
 	s := &Server{scanner: scanner, log: log, slots: make(chan struct{}, slots)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 

@@ -97,10 +97,6 @@ func (s *Service) Rules(ctx context.Context, org string, in RulesInput) (RulesPa
 		f.RuleID = rule.FullID(in.RuleID)
 	}
 
-	var err error
-	if f.Since, f.Until, err = s.window(in.Since, in.Until); err != nil {
-		return RulesPage{}, err
-	}
 	size, err := page.Size(in.PageSize, DefaultPageSize, MaxPageSize)
 	if err != nil {
 		return RulesPage{}, err
@@ -108,15 +104,19 @@ func (s *Service) Rules(ctx context.Context, org string, in RulesInput) (RulesPa
 	f.Limit = size + 1
 
 	filters := []string{in.Since, in.Until, f.Repo, f.RuleID, f.MinSeverity.String(), strconv.FormatBool(f.ByRepository)}
+	since, until := in.Since, in.Until
 	if in.PageToken != "" {
 		place, ok := page.Place(in.PageToken, filters...)
 		if ok {
-			f.After, ok = parseCursor(place)
+			since, until, ok = f.continueAt(place)
 		}
 		if !ok {
 			return RulesPage{}, errs.Invalid("page_token",
 				"must be the next_page_token of a page of the same days with the same filters")
 		}
+	}
+	if f.Since, f.Until, err = s.window(since, until); err != nil {
+		return RulesPage{}, err
 	}
 
 	rules, err := s.store.RuleStats(ctx, org, f)
@@ -124,7 +124,8 @@ func (s *Service) Rules(ctx context.Context, org string, in RulesInput) (RulesPa
 	if err == nil && len(rules) > size {
 		out.Rules = rules[:size]
 		last := rules[size-1]
-		out.Next = page.Token(fmt.Sprintf("%d %s %s", last.Found, last.RuleID, last.Repo), filters...)
+		// The days are in it, because the day may end before the next page is read.
+		out.Next = page.Token(fmt.Sprintf("%s %s %d %s %s", f.Since, f.Until, last.Found, last.RuleID, last.Repo), filters...)
 	}
 
 	return out, err
@@ -157,12 +158,14 @@ func (s *Service) window(since, until string) (from, to string, err error) {
 	return from, to, nil
 }
 
-func parseCursor(place string) (Cursor, bool) {
+// continueAt sets the place that a token names, and returns the days of its page.
+func (f *Filter) continueAt(place string) (since, until string, ok bool) {
 	parts := strings.Split(place, " ")
-	if len(parts) != 3 || parts[1] == "" {
-		return Cursor{}, false
+	if len(parts) != 5 || parts[3] == "" {
+		return "", "", false
 	}
-	found, err := strconv.ParseInt(parts[0], 10, 64)
+	found, err := strconv.ParseInt(parts[2], 10, 64)
+	f.After = Cursor{Found: found, RuleID: parts[3], Repo: parts[4]}
 
-	return Cursor{Found: found, RuleID: parts[1], Repo: parts[2]}, err == nil
+	return parts[0], parts[1], err == nil
 }

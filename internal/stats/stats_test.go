@@ -35,6 +35,20 @@ func (s *store) RuleStats(_ context.Context, _ string, f stats.Filter) (rules []
 
 func now() time.Time { return time.Date(2026, 11, 23, 0, 30, 0, 0, time.FixedZone("CET", 3600)) }
 
+func TestPagesAreOfTheSameDays(t *testing.T) {
+	t.Parallel()
+	s, clock := &store{n: 3}, now()
+	service := stats.NewService(s, func() time.Time { return clock })
+	first, err := service.Rules(t.Context(), "acme", stats.RulesInput{PageSize: 2})
+	require.NoError(t, err)
+	clock = clock.Add(24 * time.Hour)
+	second, err := service.Rules(t.Context(), "acme", stats.RulesInput{PageSize: 2, PageToken: first.Next})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"2026-10-24", "2026-11-22"}, []string{second.Since, second.Until})
+	assert.Equal(t, second.Since, s.asked[1].Since)
+	assert.Len(t, second.Rules, 1)
+}
+
 func TestRulesPageByPage(t *testing.T) {
 	t.Parallel()
 	s := &store{n: 5}

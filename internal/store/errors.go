@@ -17,6 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/publish"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -47,7 +48,7 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 	away := errors.As(err, &connect) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, context.DeadlineExceeded)
 	switch {
-	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost):
+	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost), errors.Is(err, publish.ErrLeaseLost):
 		return err
 	case ctx.Err() != nil:
 		// Whatever the driver made of it. context.Cause is not used: callers

@@ -8,13 +8,15 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/stats"
 )
 
-// findingColumns are those of findingRow.
+// findingColumns are those of findingRow that a scan sets.
 const findingColumns = `review_id, kind, position, rule_id, severity, file, line, end_line, ` +
 	`col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state, ` +
 	`suppress_reason, suppress_until, suppress_line`
+
+// readColumns are those of findingRow.
+const readColumns = findingColumns + `, triage`
 
 // findingRow is a finding as it is stored. Texts that come from repositories are
 // bytes, because they need not be UTF-8.
@@ -39,10 +41,15 @@ type findingRow struct {
 	Reason         []byte        `db:"suppress_reason"`
 	Until          string        `db:"suppress_until"`
 	ByLine         int           `db:"suppress_line"` // 0 when nothing suppresses it
+
+	Triage jsonOf[*finding.Triage] `db:"triage"`
 }
 
-// insertFindings inserts all findings of a review of one kind, in their order.
-func (t *tx) insertFindings(ctx context.Context, id string, kind finding.Kind, findings []finding.Finding) error {
+// insertFindings inserts findings of a review of one kind, in their order from a
+// position on.
+func (t *tx) insertFindings(
+	ctx context.Context, id string, kind finding.Kind, first int, findings []finding.Finding,
+) error {
 	return t.insert(ctx, "findings", findingColumns, len(findings), func(i int) []any {
 		f := findings[i]
 		var by finding.Suppression
@@ -51,7 +58,7 @@ func (t *tx) insertFindings(ctx context.Context, id string, kind finding.Kind, f
 		}
 
 		return []any{
-			id, kind, i, f.RuleID, severity(f.Severity), []byte(f.File), f.Line, f.EndLine,
+			id, kind, first + i, f.RuleID, severity(f.Severity), []byte(f.File), f.Line, f.EndLine,
 			f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
 			[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, f.State,
 			[]byte(by.Reason), by.Until, by.Line,
@@ -64,7 +71,7 @@ func (r findingRow) finding() finding.Finding {
 		RuleID: r.RuleID, Severity: rule.Severity(r.Severity), File: string(r.File), Line: r.Line, EndLine: r.EndLine,
 		Column: r.Column, EndColumn: r.EndColumn, UTF16Column: r.UTF16Column, UTF16EndColumn: r.UTF16EndColumn,
 		Message: string(r.Message), Snippet: string(r.Snippet), Fingerprint: r.Fingerprint, LineHash: r.LineHash,
-		State: r.State,
+		State: r.State, Triage: r.Triage.value,
 	}
 	if r.ByLine > 0 {
 		f.Suppression = &finding.Suppression{Reason: string(r.Reason), Until: r.Until, Line: r.ByLine}
@@ -73,69 +80,11 @@ func (r findingRow) finding() finding.Finding {
 	return f
 }
 
-// insertResult inserts all that a scan found, compared with the previous
-// review, "" for none. It returns how many findings of all kinds there are, and
-// what counts for the numbers of rules. What was fixed is copied, because
-// retention deletes the previous review first.
-func (t *tx) insertResult(
-	ctx context.Context, id, previousID string, o finding.Result,
-) (findings int, counts []stats.Count, err error) {
-	var previous finding.Result
-	if previousID != "" {
-		// Retention may just have deleted them, and then all is new.
-		all, err := t.findings(ctx, previousID)
-		if err != nil {
-			return 0, nil, err
-		}
-		previous.Findings, previous.Suppressed = all[finding.KindReported], all[finding.KindSuppressed]
-		previous.Observed = all[finding.KindObserved]
-	}
-	compared := finding.Compare(previous, o)
-
-	fixed := make([]finding.Finding, len(compared.Fixed))
-	for i, place := range compared.Fixed {
-		fixed[i] = previous.Findings[place]
-		fixed[i].State = finding.StateFixed
-	}
-	for _, part := range []struct {
-		kind     finding.Kind
-		findings []finding.Finding
-	}{
-		{finding.KindReported, withStates(o.Findings, compared.Reported)},
-		{finding.KindSuppressed, withStates(o.Suppressed, compared.Suppressed)},
-		{finding.KindObserved, withStates(o.Observed, compared.Observed)},
-		{finding.KindFixed, fixed},
-	} {
-		if err := t.insertFindings(ctx, id, part.kind, part.findings); err != nil {
-			return 0, nil, err
-		}
-		findings += len(part.findings)
-	}
-
-	const columns = "review_id, position, file, line, rule_id, reason, severity, tolerated"
-
-	return findings, stats.Of(previous, o, compared), t.insert(ctx, "skips", columns, len(o.Skips), func(i int) []any {
-		s := o.Skips[i]
-
-		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason, s.Severity.String(), s.Tolerated}
-	})
-}
-
-// withStates copies findings with their states.
-func withStates(findings []finding.Finding, states []finding.State) []finding.Finding {
-	out := slices.Clone(findings)
-	for i := range out {
-		out[i].State = states[i]
-	}
-
-	return out
-}
-
 // findings reads all findings of a review that the transaction has found, by
 // their kind.
 func (t *tx) findings(ctx context.Context, id string) (map[finding.Kind][]finding.Finding, error) {
 	var rows []findingRow
-	err := t.list(ctx, &rows, `SELECT `+findingColumns+` FROM findings WHERE review_id = ? ORDER BY kind, position`, id)
+	err := t.list(ctx, &rows, `SELECT `+readColumns+` FROM findings WHERE review_id = ? ORDER BY kind, position`, id)
 
 	all := make(map[finding.Kind][]finding.Finding)
 	for _, row := range rows {
@@ -166,12 +115,25 @@ func (t *tx) skips(ctx context.Context, id string) ([]finding.Skip, error) {
 
 // pageQuery selects a page of findings. A page reads on from where the one
 // before ended, so that all pages together read each row once.
-const pageQuery = `SELECT ` + findingColumns + ` FROM findings
+const pageQuery = `SELECT ` + readColumns + ` FROM findings
 	WHERE review_id = ? AND kind = ? AND position >= ?
-		AND (? = '' OR rule_id = ?) AND (? = '' OR state = ?) AND (? OR file = ?)
-		AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
-			WHEN 'low' THEN 5 ELSE 6 END <= ?
+		AND (? = '' OR rule_id = ?) AND (? = '' OR state = ?) AND (? OR file = ?) AND (? = '' OR decision = ?)
+		AND ` + atLeast + `
 	ORDER BY position LIMIT ?`
+
+// atLeast is the condition that a severity has at most the rank of a parameter.
+const atLeast = `CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
+	WHEN 'low' THEN 5 ELSE 6 END <= ?`
+
+// rankOf is the rank of the least severity that is wanted; 0 wants all.
+func rankOf(least rule.Severity) int {
+	all := rule.Severities()
+	if i := slices.Index(all, least); i >= 0 {
+		return i + 1
+	}
+
+	return len(all)
+}
 
 // ListFindings implements review.Reviews.
 func (s *Store) ListFindings(
@@ -185,10 +147,6 @@ func (s *Store) ListFindings(
 	if odd {
 		rowLimit = review.MaxFindings
 	}
-	rank := slices.Index(rule.Severities(), f.MinSeverity) + 1
-	if rank == 0 {
-		rank = len(rule.Severities())
-	}
 
 	var rows []findingRow
 	err = s.read(ctx, "list findings", of(org), func(t *tx) error {
@@ -201,7 +159,7 @@ func (s *Store) ListFindings(
 		}
 
 		return t.list(ctx, &rows, pageQuery, id, f.Kind, f.After, f.RuleID, f.RuleID, f.State, f.State,
-			f.File == "" || odd, []byte(f.File), rank, rowLimit)
+			f.File == "" || odd, []byte(f.File), f.Decision, f.Decision, rankOf(f.MinSeverity), rowLimit)
 	})
 	if err != nil {
 		return review.FindingPage{}, err

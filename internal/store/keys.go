@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,8 +69,8 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key, quota int) (auth.Key,
 	return row.key(), nil
 }
 
-// admitKey fails when an organization may have no more keys, or the key that
-// makes this one does not work any more: a server may still know a key that was
+// admitKey fails when an organization may have no more keys, or the key or person
+// that makes this one may not any more: a server may still know a key that was
 // just revoked. It keeps others from making or revoking keys meanwhile.
 func (t *tx) admitKey(ctx context.Context, k auth.Key, quota int) error {
 	if err := t.lockOrganization(ctx, k.Organization); err != nil {
@@ -77,16 +78,16 @@ func (t *tx) admitKey(ctx context.Context, k auth.Key, quota int) error {
 	}
 
 	if k.Parent != "" {
-		var parent keyRow
-		err := t.get(ctx, &parent, `SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND organization = ?`,
-			k.Parent, k.Organization)
-		if errors.Is(err, sql.ErrNoRows) {
-			return errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
-		}
-		if err != nil {
+		if err := t.checkKey(ctx, k.Organization, k.Parent); err != nil {
 			return err
 		}
-		if err := parent.key().Check(t.now); err != nil {
+	}
+	if maker := audit.FromContext(ctx); maker.Kind == audit.User {
+		role, err := t.role(ctx, k.Organization, maker.ID)
+		if err == nil {
+			err = auth.Caller{UserID: maker.ID, Role: role, Scopes: role.Scopes()}.Require(auth.KeysAdmin)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -102,16 +103,18 @@ func (t *tx) admitKey(ctx context.Context, k auth.Key, quota int) error {
 	return err
 }
 
-// lockOrganization keeps others from locking an organization, if it has a row,
-// until the transaction ends.
-func (t *tx) lockOrganization(ctx context.Context, name string) error {
-	var found string
-	err := t.get(ctx, &found, `SELECT name FROM organizations WHERE name = ?`+t.lock("organizations"), name)
+// checkKey fails with Unauthenticated unless a key of an organization works.
+func (t *tx) checkKey(ctx context.Context, org, id string) error {
+	var row keyRow
+	err := t.get(ctx, &row, `SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND organization = ?`, id, org)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+		return errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
+	}
+	if err != nil {
+		return err
 	}
 
-	return err
+	return row.key().Check(t.now)
 }
 
 // KeyByHash implements auth.KeyStore.
@@ -136,19 +139,16 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (k auth.Key, ok bool
 
 // ListKeys implements auth.KeyStore.
 func (s *Store) ListKeys(ctx context.Context, org string) ([]auth.Key, error) {
-	const order = ` ORDER BY (revoked_at IS NOT NULL OR (expires_at IS NOT NULL AND expires_at <= ?)),
-		created_at DESC, id DESC`
+	where, limit := "organization = ?", auth.MaxListed
 	if org == "" {
-		return s.listKeys(ctx, allOrganizations, `1 = 1`+order, at(s.Now()))
+		where, limit = "? = ''", math.MaxInt32
 	}
 
-	return s.listKeys(ctx, of(org), `organization = ?`+order+` LIMIT ?`, org, at(s.Now()), auth.MaxListed)
-}
-
-func (s *Store) listKeys(ctx context.Context, scope scope, where string, args ...any) ([]auth.Key, error) {
 	var rows []keyRow
-	err := s.read(ctx, "read keys", scope, func(t *tx) error {
-		return t.list(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys WHERE `+where, args...)
+	err := s.read(ctx, "read keys", keyScope(org), func(t *tx) error {
+		return t.list(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys WHERE `+where+`
+			ORDER BY (revoked_at IS NOT NULL OR (expires_at IS NOT NULL AND expires_at <= ?)), created_at DESC, id DESC
+			LIMIT ?`, org, at(t.now), limit)
 	})
 	out := make([]auth.Key, len(rows))
 	for i, row := range rows {
@@ -171,21 +171,17 @@ func keyScope(org string) scope {
 // RevokeKey implements auth.KeyStore.
 func (s *Store) RevokeKey(ctx context.Context, org, id string, children bool) (revoked []string, err error) {
 	err = s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
-		notFound := errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		var owner string
 		err := t.get(ctx, &owner, `SELECT organization FROM api_keys WHERE id = ? AND (organization = ? OR ? = '')`,
 			id, org, org)
 		if errors.Is(err, sql.ErrNoRows) {
-			return notFound
+			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		}
 		if err != nil {
 			return err
 		}
-		if revoked, err = t.revokeKeys(ctx, owner, id, children); err != nil {
+		if revoked, err = t.revokeKeys(ctx, owner, id, children); err != nil || len(revoked) == 0 {
 			return err
-		}
-		if len(revoked) == 0 {
-			return notFound
 		}
 
 		return t.audit(ctx, owner, audit.Change{Action: audit.KeyRevoke, Target: id, Fields: childFields(id, revoked)})
@@ -279,7 +275,7 @@ var countRequest = strings.NewReplacer(
 
 // CountRequest implements auth.Windows. The table belongs to no organization,
 // so one statement without a transaction does. It has a row for each key that
-// was used, and one for its organization, no more: addresses are not counted
+// was used in the last day, and one for its organization, no more: addresses are not counted
 // here.
 func (s *Store) CountRequest(
 	ctx context.Context, name string, limit int, group string,

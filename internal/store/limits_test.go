@@ -76,3 +76,18 @@ func TestCountRequest(t *testing.T) {
 	assert.Equal(t, 1, c.Taken)
 	assert.Equal(t, time.Minute, c.Left)
 }
+
+func TestOldWindowsGo(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := openAt(t, Options{Database: pgtest.New(t), Now: clock.Now})
+	count(t, s, "key:old")
+	clock.Advance(24 * time.Hour)
+	count(t, s, "key:new")
+	clock.Advance(time.Minute)
+	_, _, err := s.PurgeKeys(t.Context(), time.Hour)
+	require.NoError(t, err)
+	var names []string
+	require.NoError(t, s.pools.reader.Select(&names, `SELECT name FROM rate_limits`))
+	assert.Equal(t, []string{"key:new"}, names)
+}

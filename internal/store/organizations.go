@@ -7,11 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/organization"
-	"github.com/prwarden/prwarden/internal/review"
 )
 
 // organizationRow is an organization as it is stored.
@@ -60,7 +58,9 @@ func (s *Store) DeclareOrganizations(
 ) (changed []string, err error) {
 	err = s.write(ctx, "declare organizations", allOrganizations, func(t *tx) error {
 		changed = nil
-
+		if err := t.lockOrganizations(ctx); err != nil {
+			return err
+		}
 		stored, err := t.organizations(ctx, "")
 		if err != nil {
 			return err
@@ -144,6 +144,9 @@ func (t *tx) auditOrganization(
 // CreateOrganization implements organization.Store.
 func (s *Store) CreateOrganization(ctx context.Context, o organization.Organization) error {
 	return s.write(ctx, "create an organization", allOrganizations, func(t *tx) error {
+		if err := t.lockOrganizations(ctx); err != nil {
+			return err
+		}
 		list, err := t.organizations(ctx, o.Name)
 		if err != nil {
 			return err
@@ -183,9 +186,22 @@ func (s *Store) UpdateOrganization(
 	})
 }
 
+// lockOrganizations makes changes of settings on Postgres wait for each other, also
+// of organizations that are not there yet.
+func (t *tx) lockOrganizations(ctx context.Context) (err error) {
+	if t.dialect.postgres {
+		_, err = t.exec(ctx, `SELECT pg_advisory_xact_lock(7078)`)
+	}
+
+	return err
+}
+
 // changeable reads an organization that no file declares, and keeps others from
 // changing it until the transaction ends.
 func (t *tx) changeable(ctx context.Context, name string) (row organizationRow, err error) {
+	if err := t.lockOrganizations(ctx); err != nil {
+		return row, err
+	}
 	err = t.get(ctx, &row, `SELECT name, COALESCE(settings, 'null') AS settings, declared, settings IS NULL AS removed
 		FROM organizations WHERE name = ?`+t.lock("organizations"), name)
 	switch {
@@ -196,6 +212,28 @@ func (t *tx) changeable(ctx context.Context, name string) (row organizationRow, 
 	}
 
 	return row, err
+}
+
+// lockOrganization keeps others from locking an organization, if it has a row,
+// until the transaction ends.
+func (t *tx) lockOrganization(ctx context.Context, name string) error {
+	var found string
+	err := t.get(ctx, &found, `SELECT name FROM organizations WHERE name = ?`+t.lock("organizations"), name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	return err
+}
+
+// takeOrganization is lockOrganization of one that gets a row when it has none.
+func (t *tx) takeOrganization(ctx context.Context, name string) error {
+	if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
+		name); err != nil {
+		return err
+	}
+
+	return t.lockOrganization(ctx, name)
 }
 
 // putOrganization creates or changes one. Where its cap is raised, waiting
@@ -243,106 +281,4 @@ func (s *Store) OrganizationUsage(ctx context.Context) ([]organization.Usage, er
 	}
 
 	return out, nil
-}
-
-// Removed counts what the removal of an organization deleted.
-type Removed struct{ Reviews, Keys int }
-
-// RemoveOrganization ends an organization: its keys and what waits end in the
-// first transaction, and then everything of it is deleted step by step, as
-// review.Steps does. Until settled has passed servers may still know its keys,
-// so its row stays at least as long. What was interrupted goes on when it is
-// called again. It fails with organization.ErrNotFound and
-// organization.ErrDeclared.
-func (s *Store) RemoveOrganization(
-	ctx context.Context, name string, settled time.Duration,
-) (total Removed, err error) {
-	began := time.Now()
-	err = s.write(ctx, "end an organization", allOrganizations, func(t *tx) (err error) {
-		total.Keys, err = t.endOrganization(ctx, name)
-
-		return err
-	})
-	if err != nil {
-		return total, err
-	}
-
-	total.Reviews, err = review.Steps(ctx, func() (n int, more bool, err error) {
-		err = s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
-			n, err = t.removeStep(ctx, name)
-
-			return err
-		})
-
-		// A request that a server admitted before it knew may still come.
-		return n, n > 0 || time.Since(began) < settled, err
-	})
-	if err != nil {
-		return total, err
-	}
-
-	return total, s.write(ctx, "delete an organization", of(name), func(t *tx) error {
-		_, err := t.exec(ctx, `DELETE FROM organizations WHERE name = ?`, name)
-
-		return err
-	})
-}
-
-// endOrganization deletes the keys of an organization and its settings, and
-// cancels its reviews that wait.
-func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err error) {
-	row, err := t.changeable(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	deleted, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, name)
-	if err != nil {
-		return 0, err
-	}
-	canceled, err := t.exec(ctx, `UPDATE reviews SET status = 'canceled', completed_at = ?
-		WHERE organization = ? AND status = 'queued'`, at(t.now), name)
-	if err != nil {
-		return 0, err
-	}
-	if _, err = t.exec(ctx, `UPDATE organizations SET settings = NULL, queued = queued - ? WHERE name = ?`,
-		canceled, name); err != nil || row.Removed {
-		return int(deleted), err
-	}
-
-	// The organization's own events are deleted with it.
-	return int(deleted), t.audit(ctx, audit.Installation, audit.Change{
-		Action: audit.OrganizationRemove, Target: name,
-		Fields: []audit.Field{{Name: "keys", Before: strconv.FormatInt(deleted, 10)}},
-	})
-}
-
-// removeStep deletes a part of what there is of an organization, and returns how
-// many reviews that were.
-func (t *tx) removeStep(ctx context.Context, name string) (int, error) {
-	reviews, err := t.deleteReviews(ctx, `organization = ? ORDER BY created_at, id LIMIT ?`+t.lock("reviews"),
-		name, purgeReviews)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range reviews {
-		if !r.Status.Final() {
-			if err := t.count(ctx, name, r.Status, ""); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if len(reviews) > 0 {
-		return len(reviews), nil
-	}
-
-	for _, table := range []string{
-		"idempotency_keys", "rules", "rule_history", "rules_files", "policies", "scan_durations", "audit_events",
-		"finding_days",
-	} {
-		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE organization = ?`, name); err != nil {
-			return 0, err
-		}
-	}
-
-	return 0, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/connection"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
@@ -43,6 +44,10 @@ func TestRemoveOrganization(t *testing.T) {
 			}, 10)
 			require.NoError(t, err)
 			_, err = s.SetPolicy(ctx, org, policy.Policy{FailOn: "low"}, "")
+			require.NoError(t, err)
+			_, err = s.CreateConnection(ctx, connection.Stored{
+				Sealed: []byte("sealed"), Connection: connection.Connection{ID: "con_" + org, Organization: org, State: "active"},
+			}, 1)
 			require.NoError(t, err)
 			k := auth.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org}
 			_, err = s.CreateKey(ctx, k, auth.Quota)
@@ -91,9 +96,7 @@ func TestRemoveOrganization(t *testing.T) {
 		}}, all)
 		assertCounts(t, s)
 		require.NoError(t, s.read(ctx, "look", allOrganizations, func(t2 *tx) error {
-			for _, table := range []string{
-				"reviews", "rules", "rules_files", "policies", "scan_durations", "idempotency_keys", "api_keys", "audit_events", "finding_days",
-			} {
+			for _, table := range tablesOfOrganizations(t, t2) {
 				var n int
 				require.NoError(t, t2.get(ctx, &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", "removed"))
 				assert.Zero(t, n, table)
@@ -103,6 +106,93 @@ func TestRemoveOrganization(t *testing.T) {
 		}))
 		_, err = s.RemoveOrganization(ctx, "removed", 0)
 		require.ErrorIs(t, err, organization.ErrNotFound)
+	})
+}
+
+// TestRemovalLeavesNoRow fails for a table that removal forgets, or that populate leaves
+// empty.
+func TestRemovalLeavesNoRow(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, o Options) {
+		s := openAt(t, o)
+		populate(t, s, "acme")
+		populate(t, s, "other")
+		rows := func(org string) map[string]int {
+			out := map[string]int{}
+			require.NoError(t, s.read(t.Context(), "count", allOrganizations, func(x *tx) error {
+				for _, table := range tablesOfOrganizations(t, x) {
+					var n int
+					if err := x.get(t.Context(), &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", org); err != nil {
+						return err
+					}
+					out[table] = n
+				}
+
+				return nil
+			}))
+
+			return out
+		}
+
+		before, others := rows("acme"), rows("other")
+		for table, n := range before {
+			assert.Positive(t, n, "%s has no row to remove", table)
+		}
+		_, err := s.RemoveOrganization(t.Context(), "acme", 0)
+		require.NoError(t, err)
+		for table, n := range rows("acme") {
+			assert.Zero(t, n, "%s is forgotten", table)
+		}
+		assert.Equal(t, others, rows("other"))
+	})
+}
+
+// tablesOfOrganizations are all tables whose rows say whose they are.
+func tablesOfOrganizations(t *testing.T, x *tx) (tables []string) {
+	t.Helper()
+	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND c.name = 'organization'`
+	if x.dialect.postgres {
+		query = `SELECT table_name FROM information_schema.columns
+			WHERE table_schema = 'public' AND column_name = 'organization'`
+	}
+	require.NoError(t, x.list(t.Context(), &tables, query))
+	require.Subset(t, tables, []string{"reviews", "rule_history"})
+
+	return tables
+}
+
+// One statement on Postgres has 10 seconds, and writers on SQLite wait for it.
+func TestRemovalDeletesLittleAtOnce(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, o Options) {
+		s := openAt(t, o)
+		require.NoError(t, s.CreateOrganization(t.Context(), named("acme")))
+		const rows = 2*purgeRows - 10
+		require.NoError(t, s.write(t.Context(), "fill", of("acme"), func(x *tx) error {
+			if err := x.insert(t.Context(), "rule_history", "organization, seq, full_id, at, actor, action, rule", rows,
+				func(i int) []any { return []any{"acme", i, "custom/a", 1, "system", "delete", ""} }); err != nil {
+				return err
+			}
+			return x.insert(t.Context(), "finding_days",
+				"organization, day, repo, rule_id, severity, found, fixed, suppressed, work", rows,
+				func(i int) []any { return []any{"acme", fmt.Sprint(i), "r", "custom/a", "high", 1, 0, 0, 0} })
+		}))
+
+		left := 2 * rows
+		for more := true; more; {
+			require.NoError(t, s.write(t.Context(), "step", of("acme"), func(x *tx) (err error) {
+				_, more, err = x.removeStep(t.Context(), "acme")
+				return err
+			}))
+			var now int
+			require.NoError(t, s.read(t.Context(), "count", of("acme"), func(x *tx) error {
+				return x.get(t.Context(), &now, `SELECT (SELECT COUNT(*) FROM rule_history) + (SELECT COUNT(*) FROM finding_days)`)
+			}))
+			assert.LessOrEqual(t, left-now, purgeRows)
+			left = now
+		}
+		assert.Zero(t, left)
 	})
 }
 

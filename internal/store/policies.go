@@ -25,7 +25,7 @@ func (r policyRow) stored() (policy.Stored, error) {
 // ReadPolicy implements policy.Store.
 func (s *Store) ReadPolicy(ctx context.Context, org string) (out policy.Stored, err error) {
 	err = s.read(ctx, "read a policy", of(org), func(t *tx) (err error) {
-		out, err = t.policy(ctx, org, "")
+		out, err = t.policy(ctx, org)
 
 		return err
 	})
@@ -33,10 +33,10 @@ func (s *Store) ReadPolicy(ctx context.Context, org string) (out policy.Stored, 
 	return out, err
 }
 
-// policy reads the policy of an organization, for a change with a lock.
-func (t *tx) policy(ctx context.Context, org, lock string) (policy.Stored, error) {
+// policy reads the policy of an organization.
+func (t *tx) policy(ctx context.Context, org string) (policy.Stored, error) {
 	var row policyRow
-	err := t.get(ctx, &row, `SELECT document, updated_at, updated_by FROM policies WHERE organization = ?`+lock, org)
+	err := t.get(ctx, &row, `SELECT document, updated_at, updated_by FROM policies WHERE organization = ?`, org)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return policy.Stored{Policy: policy.Default()}, nil
@@ -52,11 +52,10 @@ func (s *Store) SetPolicy(
 	ctx context.Context, org string, p policy.Policy, etag string,
 ) (out policy.Stored, err error) {
 	err = s.write(ctx, "set a policy", of(org), func(t *tx) error {
-		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
-			org); err != nil {
+		if err := t.takeOrganization(ctx, org); err != nil {
 			return err
 		}
-		before, err := t.policy(ctx, org, t.lock("policies"))
+		before, err := t.policy(ctx, org)
 		switch {
 		case err != nil:
 			return err
@@ -68,7 +67,10 @@ func (s *Store) SetPolicy(
 		}
 
 		out = policy.Stored{Policy: p, UpdatedAt: at(t.now).Time, UpdatedBy: audit.FromContext(ctx).String()}
-		if err := t.replacePolicy(ctx, org, out, before.UpdatedAt.IsZero()); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO policies (organization, document, updated_at, updated_by)
+			VALUES (?, ?, ?, ?) ON CONFLICT (organization) DO UPDATE SET document = excluded.document,
+				updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+			org, string(out.JSON()), at(out.UpdatedAt), out.UpdatedBy); err != nil {
 			return err
 		}
 
@@ -78,23 +80,4 @@ func (s *Store) SetPolicy(
 	})
 
 	return out, err
-}
-
-// replacePolicy stores a policy. The first one of an organization fails when another
-// was first meanwhile: there was no row to lock.
-func (t *tx) replacePolicy(ctx context.Context, org string, p policy.Stored, isFirst bool) error {
-	if !isFirst {
-		_, err := t.exec(ctx, `UPDATE policies SET document = ?, updated_at = ?, updated_by = ? WHERE organization = ?`,
-			string(p.JSON()), at(p.UpdatedAt), p.UpdatedBy, org)
-
-		return err
-	}
-
-	_, err := t.exec(ctx, `INSERT INTO policies (organization, document, updated_at, updated_by) VALUES (?, ?, ?, ?)`,
-		org, string(p.JSON()), at(p.UpdatedAt), p.UpdatedBy)
-	if t.dialect.classify(err) == duplicate {
-		return policy.EtagMismatch()
-	}
-
-	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // during does something while a transaction is open: after what begin does in
@@ -120,7 +121,7 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 	c := claim(t, s)
 
 	finishing := func(t *tx) error {
-		_, _, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
+		_, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
 		return err
 	}
 
@@ -297,6 +298,37 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 		r, err := s.GetReviewState(ctx, "acme", id)
 		require.NoError(t, err)
 		assert.EqualValues(t, 9, r.PRNumber, "each changed it once")
+	}
+}
+
+// TestRuleChangesTakeTheOrganizationFirst holds that they wait for each other before
+// they have locked a rule, so that no two can wait for one another.
+func TestRuleChangesTakeTheOrganizationFirst(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	r := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
+	_, err := s.CreateRule(ctx, "acme", r, 10)
+	require.NoError(t, err)
+
+	lock := func(t *tx) error { return t.lockOrganization(ctx, "acme") }
+	for _, change := range []func() error{
+		func() error { _, err := s.UpdateRule(ctx, "acme", r, r.Document().Etag()); return err },
+		func() error { return s.DeleteRule(ctx, "acme", r.FullID()) },
+	} {
+		done := make(chan error, 1)
+		require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
+			go func() { done <- change() }()
+			require.Eventually(t, func() (waits bool) {
+				return assert.NoError(t, s.pools.reader.Get(&waits, `SELECT EXISTS (SELECT FROM pg_stat_activity
+					WHERE datname = current_database() AND wait_event_type = 'Lock')`)) && waits
+			}, patience, 10*time.Millisecond)
+			require.NoError(t, s.write(ctx, "lock", of("acme"), func(t *tx) error {
+				var id string
+				return t.get(ctx, &id, `SELECT id FROM rules FOR UPDATE NOWAIT`)
+			}))
+		}))
+		require.NoError(t, <-done)
 	}
 }
 

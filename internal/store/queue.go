@@ -11,6 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/webhook"
 )
 
 // claimed is a review as a claim returns it.
@@ -102,7 +103,7 @@ func (s *Store) Claim(ctx context.Context, by review.Claiming) (out *review.Clai
 		out = &review.Claim{
 			ReviewID: c.ID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
 			Commits: commitsOf(c.CommitsGiven, c.HeadSHA, c.BaseSHA, c.BaseRef),
-			FailOn:  rule.Severity(c.FailOn), RequireBase: c.RequireBase,
+			FailOn:  rule.Severity(c.FailOn), RequireBase: c.RequireBase, CreatedBy: c.CreatedBy,
 			Attempt: c.Attempt, Failures: c.Failures, Lost: c.Lost, TraceParent: c.TraceParent,
 			Waited: max(t.now.Sub(c.CreatedAt.Time), 0), Today: t.now.Format(time.DateOnly),
 		}
@@ -139,8 +140,8 @@ func (t *tx) next(ctx context.Context, except string) (id string, err error) {
 // fence.
 const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND attempt = ?`
 
-// leave ends the attempt of a claim, whose review gets another state;
-// review.ErrLeaseLost when the claim is lost.
+// leave ends the attempt of a claim, whose review gets another state, and has a final
+// one published; review.ErrLeaseLost when the claim is lost.
 func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set string, args ...any) error {
 	n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
 	if err != nil {
@@ -153,8 +154,16 @@ func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set st
 		t.tell(waitsEvent)
 	}
 	t.tell(changedEvent + c.ReviewID)
+	// The organization's row comes before the pull request's, everywhere.
+	err = t.count(ctx, c.Organization, review.InProgress, to)
+	if err == nil && to.Final() {
+		err = t.wantPublication(ctx, c.Organization, c.Repo, c.PRNumber)
+	}
+	if err == nil && to == review.Failed {
+		err = t.announceReview(ctx, c.Organization, webhook.ReviewFailed, c.ReviewID)
+	}
 
-	return t.count(ctx, c.Organization, review.InProgress, to)
+	return err
 }
 
 // count moves one of the organization's reviews from one state's count to
@@ -266,7 +275,9 @@ func (s *Store) reap(ctx context.Context, maxLost int, until func(*tx) int64) (r
 		}
 
 		for _, c := range rows {
-			claim := review.Claim{Organization: c.Organization, ReviewID: c.ID, Attempt: c.Attempt}
+			claim := review.Claim{
+				Organization: c.Organization, ReviewID: c.ID, Attempt: c.Attempt, Repo: c.Repo, PRNumber: c.PRNumber,
+			}
 			to, set, args := review.Queued, queueSet, []any(nil)
 			if c.Lost+1 >= maxLost {
 				message := fmt.Sprintf("The worker that scanned this review was lost %d times, so it is not tried again.", maxLost)
@@ -285,71 +296,6 @@ func (s *Store) reap(ctx context.Context, maxLost int, until func(*tx) int64) (r
 	}
 
 	return reaped, nil
-}
-
-// finishing is what completing a review has to know of it.
-type finishing struct {
-	Repo       string    `db:"repo"`
-	StartedAt  timestamp `db:"started_at"`
-	PreviousID string    `db:"previous_id"` // the review to compare with; '' for none
-}
-
-// finishingQuery reads finishing. The previous review is the latest earlier one
-// of the same pull request.
-const finishingQuery = `SELECT repo, started_at, COALESCE((SELECT p.id FROM reviews p
-	WHERE p.organization = reviews.organization AND p.repo = reviews.repo AND p.pr_number = reviews.pr_number
-		AND p.ruleset = reviews.ruleset AND p.status = 'complete'
-		AND (p.created_at, p.id) < (reviews.created_at, reviews.id)
-	ORDER BY p.created_at DESC, p.id DESC LIMIT 1), '') AS previous_id FROM reviews` + held
-
-// Finish implements review.Queue. The review is changed last, so that heartbeats
-// don't wait while a large result is written.
-func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) error {
-	return s.write(ctx, "finish a review", of(c.Organization), func(t *tx) error {
-		var r finishing
-		err := t.get(ctx, &r, finishingQuery, c.Organization, c.ReviewID, c.Attempt)
-		if errors.Is(err, sql.ErrNoRows) {
-			return review.ErrLeaseLost
-		}
-		if err != nil {
-			return err
-		}
-
-		findings, counts, err := t.insertResult(ctx, c.ReviewID, r.PreviousID, o)
-		if err != nil {
-			if s.dialect.classify(err) == duplicate { // another attempt has finished meanwhile
-				return review.ErrLeaseLost
-			}
-			return err
-		}
-		// Whoever names a base as a commit may name any.
-		if o.RulesFileValid && c.Commits.Base == "" {
-			if err := t.setRulesFile(ctx, c.Organization, r.Repo, o.RulesFile); err != nil {
-				return err
-			}
-		}
-
-		if err := t.countDay(ctx, c.Organization, r.Repo, counts); err != nil {
-			return err
-		}
-
-		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
-			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
-			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
-			not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
-			excluded_files = ?, switched_off = ?,
-			fail_on = COALESCE(NULLIF(?, ''), fail_on)`,
-			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
-			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips), o.Verdict.Outcome,
-			o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules,
-			o.Exclusions.Files, jsonOf[[]finding.SwitchedOff]{o.SwitchedOff},
-			o.Verdict.Threshold.String()); err != nil {
-			return err
-		}
-
-		// Last, because every review of every organization changes the one row.
-		return t.measure(ctx, c.Organization, r.Repo, t.now.Sub(r.StartedAt.Time), o.Bytes)
-	})
 }
 
 // averageOver is how many of the last samples a moving average is mostly made

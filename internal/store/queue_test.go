@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -98,23 +100,27 @@ func TestCountsHold(t *testing.T) {
 	}
 }
 
-// TestClaimReadsLittle holds that choosing a review never reads all reviews.
-func TestClaimReadsLittle(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, Options{Database: newDatabase(t)})
+// planOf returns how SQLite answers a query.
+func planOf(t *testing.T, s *Store, query string, args ...any) string {
+	t.Helper()
 	var plan []struct {
 		ID, Parent, Notused int
 		Detail              string
 	}
-
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery,
-		claimArgs(at(time.Now()), "", at(time.Now()))...))
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+query, args...))
 	var details []string
 	for _, p := range plan {
 		details = append(details, p.Detail)
 	}
 
-	all := strings.Join(details, "\n")
+	return strings.Join(details, "\n")
+}
+
+// TestClaimReadsLittle holds that choosing a review never reads all reviews.
+func TestClaimReadsLittle(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	all := planOf(t, s, claimQuery, claimArgs(at(time.Now()), "", at(time.Now()))...)
 	assert.Contains(t, all, "SCAN o USING INDEX organizations_turn")
 	assert.Contains(t, all, "SEARCH n USING COVERING INDEX reviews_queue (organization=?)")
 	assert.Contains(t, all, "SEARCH r USING COVERING INDEX reviews_queue (organization=? AND priority=? AND due_at<?)")
@@ -124,8 +130,23 @@ func TestClaimReadsLittle(t *testing.T) {
 	assert.NotContains(t, all, "SCAN n")
 
 	// Nor does the start of a server, however many reviews there were.
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan,
-		"EXPLAIN QUERY PLAN SELECT id FROM reviews WHERE status = 'in_progress' AND lease_expires <= ?",
-		int64(math.MaxInt64)))
-	assert.Contains(t, plan[0].Detail, "SEARCH reviews USING INDEX reviews_lease")
+	assert.Contains(t, planOf(t, s, "SELECT id FROM reviews WHERE status = 'in_progress' AND lease_expires <= ?",
+		int64(math.MaxInt64)), "SEARCH reviews USING INDEX reviews_lease")
+}
+
+// TestEventsReadLittle holds that a filter of the audit log doesn't read all of it.
+func TestEventsReadLittle(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	after := page.Cursor{At: time.Now(), ID: "evt_a"}
+	for want, f := range map[string]audit.Filter{
+		"PRIMARY KEY (organization=?":                            {Since: time.Now()},
+		"INDEX audit_events_actor (organization=? AND actor=?":   {Actor: "system", After: after},
+		"INDEX audit_events_action (organization=? AND action=?": {Action: audit.KeyCreate, Until: time.Now()},
+	} {
+		query, args := s.eventsQuery("acme", f)
+		plan := planOf(t, s, query, args...)
+		assert.Contains(t, plan, want)
+		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
+	}
 }

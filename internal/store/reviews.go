@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -12,6 +13,7 @@ import (
 	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/webhook"
 )
 
 // queueFullRetry is when a caller may try again after QUEUE_FULL. Scans take
@@ -23,7 +25,7 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, priority, created_by, excluded_files, switched_off`
+	looked_at_rules, priority, created_by, excluded_files, switched_off, publish`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -63,32 +65,12 @@ type reviewRow struct {
 	ExcludedFiles  int                     `db:"excluded_files"`
 
 	SwitchedOff jsonOf[[]finding.SwitchedOff] `db:"switched_off"`
-	Priority    priority                      `db:"priority"`
+	Publish     jsonOf[rule.Publish]          `db:"publish"`
+	Priority    int                           `db:"priority"`
 }
 
-// priority is a review.Priority as it is stored: the lower goes first.
-type priority int
-
-const (
-	normal priority = iota
-	low
-)
-
-func priorityOf(p review.Priority) priority {
-	if p == review.Low {
-		return low
-	}
-
-	return normal
-}
-
-func (p priority) priority() review.Priority {
-	if p == low {
-		return review.Low
-	}
-
-	return review.Normal
-}
+// priorities are those of reviews in their order, which is how they are stored.
+func priorities() []review.Priority { return []review.Priority{review.Normal, review.Low} }
 
 // review makes the domain's review of the row, without findings and skips.
 func (r reviewRow) review() review.Review {
@@ -100,9 +82,9 @@ func (r reviewRow) review() review.Review {
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
-		Priority: r.Priority.priority(), CreatedBy: r.CreatedBy,
+		Priority: priorities()[r.Priority], CreatedBy: r.CreatedBy,
 		LookedAt:    finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
-		SwitchedOff: r.SwitchedOff.value,
+		SwitchedOff: r.SwitchedOff.value, Publish: r.Publish.value,
 	}
 	if r.ExcludedFiles > 0 {
 		out.Exclusions = finding.Exclusions{Files: r.ExcludedFiles, By: rule.FilePath}
@@ -161,10 +143,17 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
-			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase, priorityOf(n.Priority), at(due),
-			n.CreatedBy)
+			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase,
+			max(slices.Index(priorities(), n.Priority), 0), at(due), n.CreatedBy)
+		if err != nil {
+			return err
+		}
 
-		return err
+		if err := t.announceReview(ctx, n.Organization, webhook.ReviewQueued, n.ID); err != nil {
+			return err
+		}
+
+		return t.wantPublication(ctx, n.Organization, n.Repo, n.PRNumber)
 	})
 	if err != nil {
 		return review.Accepted{}, err
@@ -184,23 +173,7 @@ func queueFull(maxQueued int) error {
 // skips.
 func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Review, err error) {
 	err = s.read(ctx, "read a review", of(org), func(t *tx) error {
-		row, err := t.review(ctx, org, id)
-		if err != nil {
-			return err
-		}
-		out = row.review()
-		if row.FindingRows > 0 {
-			all, err := t.findings(ctx, id)
-			if err != nil {
-				return err
-			}
-			out.Findings = all[finding.KindReported]
-			out.Suppressed, out.Fixed = all[finding.KindSuppressed], all[finding.KindFixed]
-			out.Observed = all[finding.KindObserved]
-		}
-		if row.SkipRows > 0 {
-			out.Skips, err = t.skips(ctx, id)
-		}
+		out, err = t.wholeReview(ctx, org, id)
 
 		return err
 	})
@@ -209,6 +182,29 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Revie
 	}
 
 	return out, nil
+}
+
+// wholeReview reads a review with its findings and skips.
+func (t *tx) wholeReview(ctx context.Context, org, id string) (review.Review, error) {
+	row, err := t.review(ctx, org, id)
+	if err != nil {
+		return review.Review{}, err
+	}
+	out := row.review()
+	if row.FindingRows > 0 {
+		all, err := t.findings(ctx, id)
+		if err != nil {
+			return review.Review{}, err
+		}
+		out.Findings = all[finding.KindReported]
+		out.Suppressed, out.Fixed = all[finding.KindSuppressed], all[finding.KindFixed]
+		out.Observed = all[finding.KindObserved]
+	}
+	if row.SkipRows > 0 {
+		out.Skips, err = t.skips(ctx, id)
+	}
+
+	return out, err
 }
 
 // GetReviewState implements review.Reviews.
@@ -251,6 +247,9 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 	}
 	if f.Status != "" {
 		where("status = ?", string(f.Status))
+	}
+	if f.CreatedBy != "" {
+		where("created_by = ?", f.CreatedBy)
 	}
 	if f.After != (page.Cursor{}) {
 		where("(created_at, id) < (?, ?)", at(f.After.At), f.After.ID)
@@ -295,8 +294,11 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 			return err
 		}
 		t.tell(canceledEvent + id)
+		if err := t.count(ctx, org, before, review.Canceled); err != nil {
+			return err
+		}
 
-		return t.count(ctx, org, before, review.Canceled)
+		return t.wantPublication(ctx, org, row.Repo, row.PRNumber)
 	})
 	if err != nil {
 		return review.Review{}, err

@@ -22,11 +22,26 @@ type ruleChange struct {
 	row    ruleRow // as it is then; of a rule that is deleted only the ids
 }
 
-// changeRules counts rules that are added to those of an organization, or taken
-// from them, and writes the history of all that are changed. It takes the
-// organization's row, so that changes come one after the other and can't all see
-// the last free place.
-func (t *tx) changeRules(ctx context.Context, org string, added, quota int, changes ...ruleChange) (int64, error) {
+// changeRules is write for changes of an organization's rules, which come one after
+// the other: each takes the organization's row first. fn gets the etag of all rules.
+func (s *Store) changeRules(ctx context.Context, op, org string, fn func(t *tx, etag string) error) error {
+	return s.write(ctx, op, of(org), func(t *tx) error {
+		if err := t.takeOrganization(ctx, org); err != nil {
+			return err
+		}
+		etag, err := t.ruleEtag(ctx, org)
+		if err != nil {
+			return err
+		}
+
+		return fn(t, etag)
+	})
+}
+
+// recordRules counts rules that are added to those of an organization, or taken
+// from them, and writes the history of all that are changed. It returns the number
+// of the last change.
+func (t *tx) recordRules(ctx context.Context, org string, added, quota int, changes []ruleChange) (int64, error) {
 	var last int64
 	err := t.get(ctx, &last, `UPDATE organizations SET rules = rules + ?, rule_changes = rule_changes + ?
 		WHERE name = ? AND rules + ? <= ? RETURNING rule_changes`, added, len(changes), org, added, quota)
@@ -47,8 +62,7 @@ func (t *tx) changeRules(ctx context.Context, org string, added, quota int, chan
 			c := changes[i]
 			document := ""
 			if c.action != rule.ActionDelete {
-				text, _ := json.Marshal(c.row.rule().Document()) // texts and flags always can be
-				document = string(text)
+				document = string(c.row.rule().Document().JSON())
 			}
 			return []any{org, first + int64(i), c.row.FullID, at(t.now), by, string(c.action), document}
 		})
@@ -60,13 +74,10 @@ func (t *tx) changeRules(ctx context.Context, org string, added, quota int, chan
 	return last, err
 }
 
-// checkRulesSize refuses more text in all rules than they may have.
+// checkRulesSize refuses more bytes in all rules than they may have.
 func (t *tx) checkRulesSize(ctx context.Context, org string) error {
 	var size int64
-	err := t.get(ctx, &size, `SELECT COALESCE(SUM(OCTET_LENGTH(pattern) + OCTET_LENGTH(message) +
-		OCTET_LENGTH(paths_include) + OCTET_LENGTH(paths_exclude) + OCTET_LENGTH(cases_match) +
-		OCTET_LENGTH(cases_no_match) + OCTET_LENGTH(refs) + OCTET_LENGTH(languages)), 0)
-		FROM rules WHERE organization = ?`, org)
+	err := t.get(ctx, &size, `SELECT COALESCE(SUM(size), 0) FROM rules WHERE organization = ?`, org)
 	if err == nil && size > rule.MaxRulesSize {
 		return rule.RulesTooLarge()
 	}
@@ -77,9 +88,9 @@ func (t *tx) checkRulesSize(ctx context.Context, org string) error {
 func etagOf(changes int64) string { return strconv.FormatInt(changes, 10) }
 
 // ruleEtag reads the etag of all rules of an organization.
-func (t *tx) ruleEtag(ctx context.Context, org, lock string) (string, error) {
+func (t *tx) ruleEtag(ctx context.Context, org string) (string, error) {
 	var changes int64
-	err := t.get(ctx, &changes, `SELECT rule_changes FROM organizations WHERE name = ?`+lock, org)
+	err := t.get(ctx, &changes, `SELECT rule_changes FROM organizations WHERE name = ?`, org)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil // it has done nothing yet
 	}
@@ -88,19 +99,20 @@ func (t *tx) ruleEtag(ctx context.Context, org, lock string) (string, error) {
 }
 
 // RuleEtags implements rule.Store.
-func (s *Store) RuleEtags(ctx context.Context, org string) (byID map[string]string, etag string, err error) {
+func (s *Store) RuleEtags(ctx context.Context, org string) (byID map[string]rule.Stored, etag string, err error) {
 	err = s.read(ctx, "read the etags of rules", of(org), func(t *tx) error {
 		var rows []struct {
 			FullID string `db:"full_id"`
 			Etag   string `db:"etag"`
+			Size   int    `db:"size"`
 		}
-		if etag, err = t.ruleEtag(ctx, org, ""); err != nil {
+		if etag, err = t.ruleEtag(ctx, org); err != nil {
 			return err
 		}
-		err := t.list(ctx, &rows, `SELECT full_id, etag FROM rules WHERE organization = ?`, org)
-		byID = make(map[string]string, len(rows))
+		err := t.list(ctx, &rows, `SELECT full_id, etag, size FROM rules WHERE organization = ?`, org)
+		byID = make(map[string]rule.Stored, len(rows))
 		for _, r := range rows {
-			byID[r.FullID] = r.Etag
+			byID[r.FullID] = rule.Stored{Etag: r.Etag, Size: r.Size}
 		}
 		return err
 	})
@@ -111,7 +123,7 @@ func (s *Store) RuleEtags(ctx context.Context, org string) (byID map[string]stri
 // ExportRules implements rule.Store.
 func (s *Store) ExportRules(ctx context.Context, org string) (rules []rule.Rule, etag string, err error) {
 	err = s.read(ctx, "read all rules", of(org), func(t *tx) error {
-		if etag, err = t.ruleEtag(ctx, org, ""); err != nil {
+		if etag, err = t.ruleEtag(ctx, org); err != nil {
 			return err
 		}
 		var rows []ruleRow
@@ -158,28 +170,14 @@ func (s *Store) GetRules(ctx context.Context, org string, fullIDs []string) (rul
 
 // ApplyRules implements rule.Store.
 func (s *Store) ApplyRules(ctx context.Context, org string, b rule.Batch) (etag string, err error) {
-	err = s.write(ctx, "push rules", of(org), func(t *tx) error {
-		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
-			org); err != nil {
-			return err
-		}
-		before, err := t.ruleEtag(ctx, org, t.lock("organizations"))
-		if err != nil {
-			return err
-		}
+	err = s.changeRules(ctx, "push rules", org, func(t *tx, before string) (err error) {
 		if before != b.Etag {
 			return rule.RulesChanged()
 		}
+		if etag, _, err = t.applyRules(ctx, org, b); err != nil {
+			return err
+		}
 
-		changes, err := t.applyRules(ctx, org, b)
-		if err != nil {
-			return err
-		}
-		last, err := t.changeRules(ctx, org, len(b.Create)-len(b.Delete), b.Quota, changes...)
-		if err != nil {
-			return err
-		}
-		etag = etagOf(last)
 		return t.audit(ctx, org, audit.Change{Action: audit.RulePush, Target: "rules", Fields: counts(b)})
 	})
 
@@ -200,37 +198,26 @@ func counts(b rule.Batch) (fields []audit.Field) {
 	return fields
 }
 
-// applyRules writes the rules of a batch.
-func (t *tx) applyRules(ctx context.Context, org string, b rule.Batch) (changes []ruleChange, err error) {
-	created := make(map[string]ruleRow, len(b.Update)) // who created the rules that are changed, and when
+// applyRules does what a batch says, whatever its etag, and returns the etag
+// afterwards and the rules that it created and updated.
+func (t *tx) applyRules(ctx context.Context, org string, b rule.Batch) (etag string, rows []ruleRow, err error) {
 	gone := slices.Clone(b.Delete)
 	for _, r := range b.Update {
 		gone = append(gone, r.FullID())
 	}
-	for some := range slices.Chunk(gone, rowsPerInsert) {
-		var rows []ruleRow
-		condition, args := in("full_id", some, org)
-		if err := t.list(ctx, &rows, `SELECT full_id, created_at, created_by FROM rules
-			WHERE organization = ? AND `+condition, args...); err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			created[row.FullID] = row
-		}
-		if _, err := t.exec(ctx, `DELETE FROM rules WHERE organization = ? AND `+condition, args...); err != nil {
-			return nil, err
-		}
+	before, err := t.removeRules(ctx, org, gone)
+	if err != nil {
+		return "", nil, err
 	}
 
-	rows := make([]ruleRow, 0, len(b.Create)+len(b.Update))
+	changes := make([]ruleChange, 0, len(b.Create)+len(gone))
 	add := func(r rule.Rule, action rule.Action) {
 		row := rowOf(ctx, org, r)
 		row.CreatedAt, row.CreatedBy, row.UpdatedAt = at(t.now), row.UpdatedBy, at(t.now)
-		if before, ok := created[row.FullID]; ok {
-			row.CreatedAt, row.CreatedBy = before.CreatedAt, before.CreatedBy
+		if action == rule.ActionUpdate {
+			row.CreatedAt, row.CreatedBy = before[row.FullID].CreatedAt, before[row.FullID].CreatedBy
 		}
-		rows = append(rows, row)
-		changes = append(changes, ruleChange{action, row})
+		rows, changes = append(rows, row), append(changes, ruleChange{action, row})
 	}
 	for _, r := range b.Create {
 		add(r, rule.ActionCreate)
@@ -241,17 +228,39 @@ func (t *tx) applyRules(ctx context.Context, org string, b rule.Batch) (changes 
 	for _, id := range b.Delete {
 		changes = append(changes, ruleChange{rule.ActionDelete, ruleRow{FullID: id}})
 	}
+	for some := range slices.Chunk(rows, rowsPerInsert) {
+		if err := t.insertRow(ctx, "rules", ruleColumns, some); err != nil {
+			return "", nil, err
+		}
+	}
 
-	return changes, t.insert(ctx, "rules", ruleColumns, len(rows), func(i int) []any { return rows[i].values() })
+	last, err := t.recordRules(ctx, org, len(b.Create)-len(b.Delete), b.Quota, changes)
+
+	return etagOf(last), rows, err
 }
 
-// values are those of ruleColumns.
-func (r ruleRow) values() []any {
-	return []any{
-		r.Organization, r.FullID, r.ID, r.Type, r.Pattern, r.Message, r.Severity, string(r.Scope), r.Repo, r.PathsInclude,
-		r.PathsExclude, r.Multiline, r.Redact, r.CasesMatch, r.CasesNoMatch, r.References, r.Languages, r.Enabled,
-		string(r.Mode), r.Etag, r.CreatedAt, r.CreatedBy, r.UpdatedAt, r.UpdatedBy,
+// removeRules deletes rules, and returns who created them and when. One that is not
+// there is an error.
+func (t *tx) removeRules(ctx context.Context, org string, fullIDs []string) (map[string]ruleRow, error) {
+	removed := make(map[string]ruleRow, len(fullIDs))
+	for some := range slices.Chunk(fullIDs, rowsPerInsert) {
+		var rows []ruleRow
+		condition, args := in("full_id", some, org)
+		if err := t.list(ctx, &rows, `DELETE FROM rules WHERE organization = ? AND `+condition+
+			` RETURNING full_id, created_at, created_by`, args...); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			removed[row.FullID] = row
+		}
 	}
+	for _, id := range fullIDs {
+		if _, ok := removed[id]; !ok {
+			return nil, ruleNotFound(id)
+		}
+	}
+
+	return removed, nil
 }
 
 // RuleHistory implements rule.Store.

@@ -15,8 +15,8 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, created_at, ` +
-	`created_by, updated_at, updated_by`
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
+	`created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
@@ -40,6 +40,7 @@ type ruleRow struct {
 	Enabled      bool             `db:"enabled"`
 	Mode         rule.Mode        `db:"mode"`
 	Etag         string           `db:"etag"`
+	Size         int              `db:"size"`
 	CreatedAt    timestamp        `db:"created_at"`
 	CreatedBy    string           `db:"created_by"`
 	UpdatedAt    timestamp        `db:"updated_at"`
@@ -75,21 +76,14 @@ func rowOf(ctx context.Context, org string, r rule.Rule) ruleRow {
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: r.Document().Etag(),
-		UpdatedBy: audit.FromContext(ctx).String(),
+		Size: len(r.Document().JSON()), UpdatedBy: audit.FromContext(ctx).String(),
 	}
 }
 
 // CreateRule implements rule.Store.
-func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
-	row := rowOf(ctx, org, r)
-	row.CreatedBy = row.UpdatedBy
-	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
-		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
-			org); err != nil {
-			return err
-		}
-		row.CreatedAt, row.UpdatedAt = at(t.now), at(t.now)
-		err := t.insertRow(ctx, "rules", ruleColumns, row)
+func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (out rule.Rule, err error) {
+	err = s.changeRules(ctx, "create a rule", org, func(t *tx, _ string) error {
+		_, rows, err := t.applyRules(ctx, org, rule.Batch{Create: []rule.Rule{r}, Quota: quota})
 		if s.dialect.classify(err) == duplicate {
 			return errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
 				"There is a rule %q already. Delete it first, or choose another id.", r.FullID())
@@ -97,20 +91,14 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		if err != nil {
 			return err
 		}
+		out = rows[0].rule()
 
-		if _, err := t.changeRules(ctx, org, 1, quota, ruleChange{rule.ActionCreate, row}); err != nil {
-			return err
-		}
-
-		return t.audit(ctx, org, audit.Change{Action: audit.RuleCreate, Target: row.FullID, Fields: []audit.Field{
+		return t.audit(ctx, org, audit.Change{Action: audit.RuleCreate, Target: r.FullID(), Fields: []audit.Field{
 			{Name: "severity", After: r.Severity.String()}, {Name: "pattern", After: r.Pattern},
 		}})
 	})
-	if err != nil {
-		return rule.Rule{}, err
-	}
 
-	return row.rule(), nil
+	return out, err
 }
 
 // GetRule implements rule.Store.
@@ -132,9 +120,9 @@ func ruleNotFound(fullID string) error {
 
 // UpdateRule implements rule.Store.
 func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag string) (out rule.Rule, err error) {
-	err = s.write(ctx, "change a rule", of(org), func(t *tx) error {
+	err = s.changeRules(ctx, "change a rule", org, func(t *tx, _ string) error {
 		var before ruleRow
-		err := t.get(ctx, &before, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`+t.lock("rules"),
+		err := t.get(ctx, &before, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`,
 			org, r.FullID())
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -145,17 +133,14 @@ func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag st
 			return rule.EtagMismatch(r.FullID())
 		}
 
-		row := rowOf(ctx, org, r)
-		row.CreatedAt, row.CreatedBy, row.UpdatedAt = before.CreatedAt, before.CreatedBy, at(t.now)
-		out = row.rule()
-		if err := t.replaceRule(ctx, row); err != nil {
+		_, rows, err := t.applyRules(ctx, org, rule.Batch{Update: []rule.Rule{r}, Quota: math.MaxInt32})
+		if err != nil {
 			return err
 		}
-		if _, err := t.changeRules(ctx, org, 0, math.MaxInt32, ruleChange{rule.ActionUpdate, row}); err != nil {
-			return err
-		}
+		out = rows[0].rule()
+
 		return t.audit(ctx, org, audit.Change{
-			Action: audit.RuleUpdate, Target: row.FullID, Fields: changed(before.rule(), out),
+			Action: audit.RuleUpdate, Target: r.FullID(), Fields: changed(before.rule(), out),
 		})
 	})
 
@@ -176,31 +161,10 @@ func changed(before, after rule.Rule) []audit.Field {
 	return fields
 }
 
-// replaceRule stores another content of a rule that is there.
-func (t *tx) replaceRule(ctx context.Context, row ruleRow) error {
-	_, err := t.NamedExecContext(ctx, `UPDATE rules SET id = :id, type = :type, pattern = :pattern, message = :message,
-		severity = :severity, scope = :scope, repo = :repo, paths_include = :paths_include,
-		paths_exclude = :paths_exclude, multiline = :multiline, redact = :redact, cases_match = :cases_match,
-		cases_no_match = :cases_no_match, refs = :refs, languages = :languages,
-		enabled = :enabled, mode = :mode, etag = :etag,
-		updated_at = :updated_at, updated_by = :updated_by
-		WHERE organization = :organization AND full_id = :full_id`, row)
-
-	return err
-}
-
 // DeleteRule implements rule.Store.
 func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
-	return s.write(ctx, "delete a rule", of(org), func(t *tx) error {
-		n, err := t.exec(ctx, `DELETE FROM rules WHERE organization = ? AND full_id = ?`, org, fullID)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return ruleNotFound(fullID)
-		}
-		gone := ruleChange{rule.ActionDelete, ruleRow{FullID: fullID}}
-		if _, err := t.changeRules(ctx, org, -1, math.MaxInt32, gone); err != nil {
+	return s.changeRules(ctx, "delete a rule", org, func(t *tx, _ string) error {
+		if _, _, err := t.applyRules(ctx, org, rule.Batch{Delete: []string{fullID}, Quota: math.MaxInt32}); err != nil {
 			return err
 		}
 

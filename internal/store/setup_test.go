@@ -144,7 +144,7 @@ func sow(tb testing.TB, s *Store, org string, status review.Status, n, findings 
 				`created_at, completed_at, finding_rows`, r); err != nil {
 				return err
 			}
-			if err := t.insertFindings(tb.Context(), r.ID, finding.KindReported, manyFindings(findings).Findings); err != nil {
+			if err := t.insertFindings(tb.Context(), r.ID, finding.KindReported, 0, manyFindings(findings).Findings); err != nil {
 				return err
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/migrations"
 )
 
@@ -82,7 +82,7 @@ func openSQLite(ctx context.Context, o Options) (p pools, err error) {
 		return pools{}, err
 	}
 	undo = append(undo, p.writer.Close)
-	if p.reader, err = connectSQLite(ctx, path, max(minReaders, runtime.GOMAXPROCS(0)), url.Values{
+	if p.reader, err = connectSQLite(ctx, path, max(minReaders, background.Processors()), url.Values{
 		"_pragma": {busy, "query_only(1)"},
 	}); err != nil {
 		return pools{}, err

@@ -230,11 +230,11 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.write(ctx, "break off", allOrganizations, func(tx *tx) error {
-		if _, _, err := tx.insertResult(ctx, c.ReviewID, "", manyFindings(1_000)); err != nil {
+		if _, err := tx.insertResult(ctx, c.ReviewID, "", manyFindings(1_000)); err != nil {
 			return err
 		}
 		cancel()
-		_, _, err := tx.insertResult(ctx, c.ReviewID, "", finding.Result{Skips: []finding.Skip{{File: "a", Reason: "binary"}}})
+		_, err := tx.insertResult(ctx, c.ReviewID, "", finding.Result{Skips: []finding.Skip{{File: "a", Reason: "binary"}}})
 
 		return err
 	})
@@ -274,7 +274,7 @@ func TestCommitFails(t *testing.T) {
 			return err
 		}
 
-		_, _, err := tx.insertResult(t.Context(), "rev_none", "", manyFindings(1))
+		_, err := tx.insertResult(t.Context(), "rev_none", "", manyFindings(1))
 
 		return err
 	})
@@ -296,4 +296,40 @@ func TestStrict(t *testing.T) {
 		`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict
 			AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version'`))
 	assert.Empty(t, loose)
+}
+
+// TestALargeResultLetsOthersWrite breaks off a large result between two turns: others
+// write meanwhile, nothing is seen, and a result that is stored again is whole.
+func TestALargeResultLetsOthersWrite(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	create(t, s, "acme", "rev_a")
+	c := claim(t, s)
+	o := manyFindings(3 * rowsPerTurn)
+	all, err := s.storeLarge(t.Context(), c, o)
+	require.NoError(t, err)
+	require.True(t, all.isStored)
+	create(t, s, "acme", "rev_b")
+	r, err := s.GetReview(t.Context(), "acme", "rev_a")
+	require.NoError(t, err)
+	assert.Empty(t, r.Findings)
+
+	turns := 0
+	err = all.insert(t.Context(), "rev_none", func(func(*tx) error) error { turns++; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, 3, turns)
+
+	small := manyFindings(2)
+	require.NoError(t, s.Finish(t.Context(), c, small), "what was stored before is no more")
+	r, err = s.GetReview(t.Context(), "acme", "rev_a")
+	require.NoError(t, err)
+	assert.Len(t, r.Findings, 2)
+
+	b := claim(t, s)
+	require.NoError(t, s.Finish(t.Context(), b, o))
+	_, err = s.storeLarge(t.Context(), b, o)
+	require.ErrorIs(t, err, review.ErrLeaseLost, "it is complete")
+	r, err = s.GetReview(t.Context(), "acme", "rev_b")
+	require.NoError(t, err)
+	assert.Len(t, r.Findings, len(o.Findings))
 }

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
 )
 
@@ -37,19 +35,13 @@ const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed, work FRO
 			CAST(SUM(suppressed) AS BIGINT) AS suppressed, CAST(SUM(work) AS BIGINT) AS work
 		FROM finding_days
 		WHERE organization = ? AND day >= ? AND day <= ? AND (? = '' OR repo = ?) AND (? = '' OR rule_id = ?)
-			AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
-				WHEN 'low' THEN 5 ELSE 6 END <= ?
+			AND ` + atLeast + `
 		GROUP BY 1, 2) sums
 	WHERE ? = '' OR found < ? OR (found = ? AND (rule_id, repo) > (?, ?))
 	ORDER BY found DESC, rule_id, repo LIMIT ?`
 
 // RuleStats implements stats.Store.
 func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]stats.Rule, error) {
-	rank := slices.Index(rule.Severities(), f.MinSeverity) + 1
-	if rank == 0 {
-		rank = len(rule.Severities())
-	}
-
 	var rows []struct {
 		RuleID     string `db:"rule_id"`
 		Repo       string
@@ -60,7 +52,7 @@ func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]st
 	}
 	err := s.read(ctx, "read the numbers of rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, ruleStatsQuery, f.ByRepository, org, f.Since, f.Until, f.Repo, f.Repo, f.RuleID, f.RuleID,
-			rank, f.After.RuleID, f.After.Found, f.After.Found, f.After.RuleID, f.After.Repo, max(f.Limit, 1))
+			rankOf(f.MinSeverity), f.After.RuleID, f.After.Found, f.After.Found, f.After.RuleID, f.After.Repo, max(f.Limit, 1))
 	})
 	out := make([]stats.Rule, len(rows))
 	for i, row := range rows {
@@ -72,19 +64,10 @@ func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]st
 
 // PurgeStats implements review.RetentionStore.
 func (s *Store) PurgeStats(ctx context.Context, days int, latest time.Time) (n int, more bool, err error) {
-	err = s.write(ctx, "delete old numbers", allOrganizations, func(t *tx) error {
-		now := t.now
-		if latest.Before(now) {
-			now = latest.UTC()
-		}
-		before := now.AddDate(0, 0, -days).Format(time.DateOnly)
-		deleted, err := t.exec(ctx, `DELETE FROM finding_days WHERE (organization, day, repo, rule_id, severity) IN
+	return s.purge(ctx, "delete old numbers", latest, func(t *tx, now time.Time) (int64, error) {
+		return t.exec(ctx, `DELETE FROM finding_days WHERE (organization, day, repo, rule_id, severity) IN
 			(SELECT d.organization, d.day, d.repo, d.rule_id, d.severity FROM organizations o
-			 JOIN finding_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`, before, purgeRows)
-		n, more = int(deleted), deleted == purgeRows
-
-		return err
+			 JOIN finding_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`,
+			now.AddDate(0, 0, -days).Format(time.DateOnly), purgeRows)
 	})
-
-	return n, more, err
 }

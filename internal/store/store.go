@@ -17,10 +17,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/connection"
+	"github.com/prwarden/prwarden/internal/inbox"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/publish"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
@@ -36,6 +40,9 @@ type Store struct {
 	closed   atomic.Bool
 	notifier *notifier // nil when nobody shares the database
 
+	onPublication atomic.Pointer[func()] // see OnPublication
+	onMessage     atomic.Pointer[func()] // see OnMessage
+
 	foldFrom int64 // bytes of SQLite's log over which FoldLog empties it
 }
 
@@ -47,6 +54,12 @@ var (
 	_ audit.Store        = (*Store)(nil)
 	_ stats.Store        = (*Store)(nil)
 	_ policy.Store       = (*Store)(nil)
+	_ publish.Store      = (*Store)(nil)
+	_ connection.Store   = (*Store)(nil)
+	_ inbox.Store        = (*Store)(nil)
+	_ inbox.PullRequests = (*Store)(nil)
+	_ inbox.Sweeps       = (*Store)(nil)
+	_ account.Store      = (*Store)(nil)
 )
 
 // Options say which database to open and how.

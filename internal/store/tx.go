@@ -108,6 +108,12 @@ func (s *Store) try(ctx context.Context, db *sqlx.DB, o *sql.TxOptions, scope sc
 	if s.notifier != nil {
 		s.notifier.tell(t.events...)
 	}
+	if f := s.onPublication.Load(); f != nil && t.publishes {
+		(*f)()
+	}
+	if f := s.onMessage.Load(); f != nil && t.messages {
+		(*f)()
+	}
 
 	return nil
 }
@@ -119,6 +125,9 @@ type tx struct {
 	prepared *prepared // nil where queries are not prepared
 	now      time.Time // when it happens, on the database's clock
 	events   []string  // what other servers are told when it is committed
+
+	publishes bool // it leaves something to publish
+	messages  bool // it leaves messages for webhooks
 }
 
 // tell tells other servers after the commit.
@@ -154,7 +163,8 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return res.RowsAffected()
 }
 
-// insertRow inserts a struct with the columns as tags into a table.
+// insertRow inserts a struct with the columns as tags, or a slice of them, into a
+// table.
 func (t *tx) insertRow(ctx context.Context, table, columns string, row any) error {
 	_, err := t.NamedExecContext(ctx, "INSERT INTO "+table+" ("+columns+
 		") VALUES (:"+strings.ReplaceAll(columns, ", ", ", :")+")", row)

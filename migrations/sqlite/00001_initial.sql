@@ -57,6 +57,7 @@ CREATE TABLE reviews (
     base_ref        TEXT    NOT NULL DEFAULT '',
     fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
     created_by      TEXT    NOT NULL DEFAULT '', -- the actor, such as key:key_01k9
+    publish         TEXT    NOT NULL DEFAULT '{}', -- what the base's rules file wants less of in the pull request, as JSON
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
     finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
     skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
@@ -70,7 +71,7 @@ CREATE TABLE reviews (
     looked_at_rules INTEGER NOT NULL DEFAULT 0,
     excluded_files  INTEGER NOT NULL DEFAULT 0,  -- changed ones, by the rules file
     switched_off    TEXT    NOT NULL DEFAULT 'null', -- JSON array: rules, by whom and how
-    priority        INTEGER NOT NULL DEFAULT 0,  -- 0 is normal, 1 low
+    priority        INTEGER NOT NULL DEFAULT 0 CHECK (priority IN (0, 1)), -- normal, low
     due_at          INTEGER NOT NULL DEFAULT 0,  -- until then others go first
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
@@ -123,6 +124,9 @@ CREATE TABLE findings (
     suppress_reason BLOB    NOT NULL, -- empty when the comment gives none
     suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
     suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
+    decision        TEXT    NOT NULL DEFAULT 'open' -- that the verdict counts
+                    CHECK (decision IN ('open', 'accepted', 'false_positive', 'wont_fix')),
+    triage          TEXT    NOT NULL DEFAULT 'null', -- JSON: the decision, by whom and why
     PRIMARY KEY (review_id, kind, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -202,6 +206,7 @@ CREATE TABLE rules (
     enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),
     etag          TEXT    NOT NULL, -- of the content
+    size          INTEGER NOT NULL, -- of the document in bytes, as JSON
     created_at    INTEGER NOT NULL,
     created_by    TEXT    NOT NULL, -- such as `key:KEYID`
     updated_at    INTEGER NOT NULL,
@@ -236,12 +241,265 @@ CREATE TABLE rules_files (
     PRIMARY KEY (organization, repo)
 ) STRICT, WITHOUT ROWID;
 
+-- How organizations reach their code hosts.
+CREATE TABLE connections (
+    id           TEXT    NOT NULL PRIMARY KEY,
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    name         TEXT    NOT NULL,
+    kind         TEXT    NOT NULL,
+    settings     TEXT    NOT NULL, -- JSON: addresses, repositories, account
+    sealed       BLOB    NOT NULL, -- secrets, which a key of the operator seals
+    state        TEXT    NOT NULL CHECK (state IN ('active', 'suspended', 'broken')),
+    reason       TEXT    NOT NULL, -- why it is broken; '' when it isn't
+    missing      TEXT    NOT NULL, -- JSON array: permissions, at the last test
+    declared     INTEGER NOT NULL CHECK (declared IN (0, 1)), -- whether a configuration file has it
+    trusted      INTEGER NOT NULL CHECK (trusted IN (0, 1)),  -- whether the operator chose its addresses
+    created_at   INTEGER NOT NULL,
+    created_by   TEXT    NOT NULL, -- the actor, such as key:key_01k9
+    updated_at   INTEGER NOT NULL,
+    tested_at    INTEGER,          -- NULL for never
+    UNIQUE (organization, name)
+) STRICT;
+
+CREATE INDEX connections_created ON connections (organization, created_at, id);
+
 -- Policies of organizations that have set one.
 CREATE TABLE policies (
     organization TEXT    NOT NULL PRIMARY KEY REFERENCES organizations (name),
     document     TEXT    NOT NULL, -- JSON
     updated_at   INTEGER NOT NULL,
     updated_by   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What is decided about findings. pr_number is 0 for all of the repository.
+CREATE TABLE triage (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    repo         TEXT    NOT NULL,
+    fingerprint  TEXT    NOT NULL,
+    pr_number    INTEGER NOT NULL CHECK (pr_number >= 0),
+    rule_id      TEXT    NOT NULL,
+    decision     TEXT    NOT NULL CHECK (decision IN ('accepted', 'false_positive', 'wont_fix')),
+    reason       TEXT    NOT NULL,
+    until        TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
+    actor        TEXT    NOT NULL,
+    change_id    TEXT    NOT NULL,
+    decided_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, repo, fingerprint, pr_number)
+) STRICT, WITHOUT ROWID;
+
+-- The list, newest first.
+CREATE INDEX triage_decided ON triage (organization, decided_at);
+
+-- What decisions replaced, as long as they can be undone.
+CREATE TABLE triage_changes (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    change_id    TEXT    NOT NULL,
+    fingerprint  TEXT    NOT NULL,
+    repo         TEXT    NOT NULL,
+    pr_number    INTEGER NOT NULL,
+    decision     TEXT    NOT NULL, -- that was made; open took one back
+    before       TEXT    NOT NULL, -- JSON; null for none
+    changed_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, change_id, fingerprint)
+) STRICT, WITHOUT ROWID;
+
+-- What retention deletes.
+CREATE INDEX triage_changes_at ON triage_changes (changed_at);
+
+-- Comments of code hosts whose commands were done, so that none is done twice.
+CREATE TABLE commands (
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    connection_id TEXT    NOT NULL,
+    name          TEXT    NOT NULL, -- unique in the connection
+    handled_at    INTEGER NOT NULL,
+    PRIMARY KEY (organization, connection_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- What retention deletes.
+CREATE INDEX commands_at ON commands (handled_at);
+
+-- Pull requests of connections, as their hosts had them when they were last read,
+-- and how far publishing them is. Whatever there is to publish raises want; a
+-- publisher that has published it sets done.
+CREATE TABLE pull_requests (
+    organization    TEXT    NOT NULL REFERENCES organizations (name),
+    repo            TEXT    NOT NULL, -- as reviews have it
+    number          INTEGER NOT NULL CHECK (number >= 1),
+    connection_id   TEXT    NOT NULL,
+    repo_id         TEXT    NOT NULL, -- the host's; '' while it isn't known
+    private         INTEGER NOT NULL CHECK (private IN (0, 1)),
+    state           TEXT    NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
+    title           BLOB    NOT NULL,
+    author          BLOB    NOT NULL, -- login
+    author_id       TEXT    NOT NULL,
+    head_sha        TEXT    NOT NULL,
+    base_sha        TEXT    NOT NULL,
+    base_ref        BLOB    NOT NULL, -- branch
+    merge_base      TEXT    NOT NULL,
+    draft           INTEGER NOT NULL CHECK (draft IN (0, 1)),
+    fork            INTEGER NOT NULL CHECK (fork IN (0, 1)),
+    labels          BLOB    NOT NULL, -- JSON array
+    url             TEXT    NOT NULL,
+    host_updated_at INTEGER NOT NULL, -- by the host's clock; 0 when it doesn't say
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL, -- of the row, leases aside
+    want            INTEGER NOT NULL DEFAULT 0,
+    done            INTEGER NOT NULL DEFAULT 0,
+    wanted_at       INTEGER NOT NULL DEFAULT 0,
+    owner           TEXT    NOT NULL DEFAULT '', -- the claim; '' for none
+    lease_until     INTEGER NOT NULL DEFAULT 0,
+    not_before      INTEGER NOT NULL DEFAULT 0,
+    failures        INTEGER NOT NULL DEFAULT 0,  -- in a row
+    failing_from    INTEGER,                     -- the first of these
+    published_at    INTEGER,
+    problem         TEXT    NOT NULL DEFAULT '',
+    PRIMARY KEY (organization, repo, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX pull_requests_created ON pull_requests (organization, created_at, repo, number);
+CREATE INDEX pull_requests_wanted ON pull_requests (wanted_at) WHERE want > done;
+
+-- What retention deletes, oldest first.
+CREATE INDEX pull_requests_updated ON pull_requests (updated_at);
+
+-- Comments on lines that were posted once.
+CREATE TABLE threads (
+    organization TEXT    NOT NULL,
+    repo         TEXT    NOT NULL,
+    number       INTEGER NOT NULL,
+    fingerprint  TEXT    NOT NULL,
+    ref          TEXT    NOT NULL, -- '' while it isn't known
+    thread       TEXT    NOT NULL,
+    state        TEXT    NOT NULL CHECK (state IN ('open', 'fixed', 'dismissed', 'deleted_by_user', 'refused')),
+    rule_id      TEXT    NOT NULL,
+    path         BLOB    NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, repo, number, fingerprint),
+    FOREIGN KEY (organization, repo, number) REFERENCES pull_requests (organization, repo, number)
+        ON DELETE CASCADE ON UPDATE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- What the check and the summary of a pull request were last given, and the check of
+-- an earlier head while that is pending.
+CREATE TABLE published (
+    organization TEXT    NOT NULL,
+    repo         TEXT    NOT NULL,
+    number       INTEGER NOT NULL,
+    sink         TEXT    NOT NULL CHECK (sink IN ('check', 'outdated', 'summary')),
+    ref          TEXT    NOT NULL, -- '' while it isn't known
+    head_sha     TEXT    NOT NULL,
+    review_id    TEXT    NOT NULL,
+    verdict      TEXT    NOT NULL, -- '' of the summary
+    deleted      INTEGER NOT NULL CHECK (deleted IN (0, 1)), -- by a person
+    PRIMARY KEY (organization, repo, number, sink),
+    FOREIGN KEY (organization, repo, number) REFERENCES pull_requests (organization, repo, number)
+        ON DELETE CASCADE ON UPDATE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- The calls that publishers make with a connection, so that all servers together keep
+-- to its host's limits.
+CREATE TABLE connection_calls (
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    connection_id TEXT    NOT NULL,
+    served_at     INTEGER NOT NULL DEFAULT 0, -- last claim of one of its pull requests
+    not_before    INTEGER NOT NULL DEFAULT 0, -- none is claimed earlier
+    next_at       INTEGER NOT NULL DEFAULT 0, -- of the next call that writes
+    hour_end      INTEGER NOT NULL DEFAULT 0, -- of the hour in which calls are counted
+    hour_calls    INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (organization, connection_id)
+) STRICT, WITHOUT ROWID;
+
+-- What code hosts told, or a sweep found, without bodies. hints is emptied when a
+-- delivery is worked off.
+CREATE TABLE deliveries (
+    organization  TEXT    NOT NULL,
+    connection_id TEXT    NOT NULL,
+    id            TEXT    NOT NULL, -- of the host, or of a sweep
+    event         TEXT    NOT NULL, -- kinds of its hints
+    subject       TEXT    NOT NULL, -- the pull request that all of it is about; '' for none
+    hints         TEXT    NOT NULL, -- JSON array
+    received_at   INTEGER NOT NULL,
+    outcome       TEXT    NOT NULL CHECK (outcome IN ('waiting', 'done', 'ignored', 'failed')),
+    reason        TEXT    NOT NULL, -- why it waits again, is ignored or failed; '' for none
+    attempt       INTEGER NOT NULL DEFAULT 0, -- rises with every claim: the fence
+    lease_until   INTEGER NOT NULL DEFAULT 0,
+    not_before    INTEGER NOT NULL,           -- not to be claimed earlier
+    PRIMARY KEY (organization, connection_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What waits, the next first; what is worked off of a pull request; and what retention
+-- deletes, oldest first.
+CREATE INDEX deliveries_waiting ON deliveries (not_before, received_at) WHERE outcome = 'waiting';
+CREATE INDEX deliveries_subject ON deliveries (connection_id, subject, received_at) WHERE outcome = 'waiting';
+CREATE INDEX deliveries_received ON deliveries (received_at);
+
+-- How far the sweeps of a connection are, which find what was not delivered.
+CREATE TABLE sweeps (
+    organization  TEXT    NOT NULL,
+    connection_id TEXT    NOT NULL PRIMARY KEY REFERENCES connections (id) ON DELETE CASCADE,
+    due_at        INTEGER NOT NULL, -- the next; during one the end of its lease
+    looked_at     INTEGER NOT NULL, -- last, for deliveries that did not arrive
+    swept_at      INTEGER NOT NULL, -- last
+    since         INTEGER NOT NULL, -- pull requests that changed since then are looked for
+    round_at      INTEGER NOT NULL, -- begin of the round through all repositories
+    place         TEXT    NOT NULL  -- the last repository of the round; '' for none
+) STRICT, WITHOUT ROWID;
+
+-- Receivers of an organization's events.
+CREATE TABLE webhooks (
+    id            TEXT    NOT NULL PRIMARY KEY,
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    name          TEXT    NOT NULL,
+    url           TEXT    NOT NULL, -- without what may be secret in it
+    events        TEXT    NOT NULL, -- JSON array
+    format        TEXT    NOT NULL CHECK (format IN ('standard', 'slack')),
+    sealed        BLOB    NOT NULL, -- whole address and secrets, which a key of the operator seals
+    state         TEXT    NOT NULL CHECK (state IN ('active', 'disabled')),
+    reason        TEXT    NOT NULL, -- why it is disabled; '' when it isn't
+    failing_since INTEGER,          -- first failure since the last success; NULL for none
+    not_before    INTEGER NOT NULL DEFAULT 0, -- nothing is sent earlier
+    created_at    INTEGER NOT NULL,
+    created_by    TEXT    NOT NULL, -- the actor, such as key:key_01k9
+    updated_at    INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX webhooks_created ON webhooks (organization, created_at, id);
+
+-- Events for webhooks. A message that is written while its webhook is deleted is left to
+-- retention.
+CREATE TABLE webhook_messages (
+    organization TEXT    NOT NULL,
+    webhook_id   TEXT    NOT NULL,
+    id           TEXT    NOT NULL, -- the same for all webhooks that get the event
+    event        TEXT    NOT NULL,
+    data         TEXT    NOT NULL, -- JSON
+    state        TEXT    NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
+    created_at   INTEGER NOT NULL,
+    not_before   INTEGER NOT NULL,           -- not to be claimed earlier
+    attempt      INTEGER NOT NULL,           -- rises with every claim: the fence
+    tries        INTEGER NOT NULL,           -- attempts since it was queued
+    lease_until  INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (organization, webhook_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What waits, the next first; the list of a webhook; and what retention deletes.
+CREATE INDEX webhook_messages_waiting ON webhook_messages (organization, webhook_id, not_before, created_at)
+    WHERE state = 'waiting';
+CREATE INDEX webhook_messages_listed ON webhook_messages (organization, webhook_id, created_at, id);
+CREATE INDEX webhook_messages_created ON webhook_messages (created_at);
+
+-- Attempts to deliver messages.
+CREATE TABLE webhook_deliveries (
+    organization TEXT    NOT NULL,
+    webhook_id   TEXT    NOT NULL,
+    message_id   TEXT    NOT NULL,
+    attempt      INTEGER NOT NULL,
+    at           INTEGER NOT NULL,
+    status       INTEGER NOT NULL, -- of HTTP; 0 without an answer
+    duration_us  INTEGER NOT NULL,
+    answer       TEXT    NOT NULL, -- its first KiB
+    error        TEXT    NOT NULL, -- why there is no answer; '' for none
+    PRIMARY KEY (organization, webhook_id, message_id, attempt)
 ) STRICT, WITHOUT ROWID;
 
 -- API keys, without their tokens.
@@ -261,6 +519,7 @@ CREATE TABLE api_keys (
 ) STRICT;
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+CREATE INDEX api_keys_valid ON api_keys (organization, expires_at) WHERE revoked_at IS NULL;
 CREATE INDEX api_keys_parent ON api_keys (parent) WHERE parent <> '';
 
 -- Who changed what. Only retention and the removal of an organization delete
@@ -269,7 +528,6 @@ CREATE TABLE audit_events (
     organization TEXT    NOT NULL CHECK (organization <> ''), -- * for the whole installation
     at           INTEGER NOT NULL,
     id           TEXT    NOT NULL,
-    actor_kind   TEXT    NOT NULL CHECK (actor_kind IN ('user', 'key', 'cli', 'system')),
     actor        TEXT    NOT NULL, -- with its kind, such as key:key_01k9
     address      TEXT    NOT NULL, -- '' for none
     action       TEXT    NOT NULL,
@@ -279,6 +537,9 @@ CREATE TABLE audit_events (
     PRIMARY KEY (organization, at, id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX audit_events_actor ON audit_events (organization, actor, at, id);
+CREATE INDEX audit_events_action ON audit_events (organization, action, at, id);
+
 -- What retention deletes, oldest first, and the list of all organizations.
 CREATE INDEX audit_events_at ON audit_events (at, id);
 
@@ -287,3 +548,98 @@ CREATE TABLE write_check (
     checks INTEGER NOT NULL
 ) STRICT;
 INSERT INTO write_check (checks) VALUES (0);
+
+-- Connections whose GitHub App is being made. They end after some minutes or their use.
+CREATE TABLE connection_setups (
+    state_hash    TEXT    NOT NULL PRIMARY KEY, -- SHA-256 of the state, hexadecimal
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    connection_id TEXT    NOT NULL, -- that the connection will have
+    name          TEXT    NOT NULL,
+    settings      TEXT    NOT NULL, -- JSON, as that of connections
+    trusted       INTEGER NOT NULL CHECK (trusted IN (0, 1)),  -- whether the operator chose its addresses
+    personal      INTEGER NOT NULL CHECK (personal IN (0, 1)), -- whether the account is a person's
+    created_by    TEXT    NOT NULL, -- the actor, such as key:key_01k9
+    expires_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX connection_setups_organization ON connection_setups (organization, expires_at);
+
+-- People, their sessions, and what they are in organizations. People and their
+-- sessions belong to no organization.
+
+-- People.
+CREATE TABLE users (
+    id           TEXT    NOT NULL PRIMARY KEY,
+    email        TEXT    NOT NULL UNIQUE, -- in lower case
+    name         TEXT    NOT NULL,
+    password     TEXT    NOT NULL, -- argon2id as PHC string; '' for none
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER,
+    disabled_at  INTEGER,          -- NULL unless disabled
+    theme        TEXT    NOT NULL DEFAULT 'system' CHECK (theme IN ('system', 'light', 'dark'))
+) STRICT;
+
+-- What identity providers call a person.
+CREATE TABLE identities (
+    issuer    TEXT    NOT NULL,
+    subject   TEXT    NOT NULL,
+    user_id   TEXT    NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    linked_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX identities_user ON identities (user_id);
+
+CREATE TABLE memberships (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    user_id      TEXT    NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    role         TEXT    NOT NULL CHECK (role IN ('viewer', 'member', 'admin', 'owner')),
+    source       TEXT    NOT NULL CHECK (source IN ('local', 'oidc')), -- who decides about the role
+    created_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, user_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX memberships_user ON memberships (user_id);
+
+-- What people are invited to. An open one is neither used, nor revoked, nor expired.
+CREATE TABLE invitations (
+    id           TEXT    NOT NULL PRIMARY KEY,
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    email        TEXT    NOT NULL, -- in lower case
+    role         TEXT    NOT NULL CHECK (role IN ('viewer', 'member', 'admin', 'owner')),
+    hash         TEXT    NOT NULL UNIQUE, -- SHA-256 of the token, in hexadecimal
+    invited_by   TEXT    NOT NULL, -- the actor, such as user:usr_01k9
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    used_at      INTEGER,
+    revoked_at   INTEGER
+) STRICT;
+
+CREATE INDEX invitations_created ON invitations (organization, created_at, id);
+
+-- Who has signed in. A session that ends is deleted.
+CREATE TABLE sessions (
+    hash        TEXT    NOT NULL PRIMARY KEY, -- SHA-256 of the token, in hexadecimal
+    id          TEXT    NOT NULL UNIQUE,
+    user_id     TEXT    NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    method      TEXT    NOT NULL CHECK (method IN ('password', 'oidc')),
+    address     TEXT    NOT NULL, -- '' for none
+    agent       TEXT    NOT NULL, -- what the browser says of itself
+    created_at  INTEGER NOT NULL,
+    seen_at     INTEGER NOT NULL, -- last use
+    fresh_until INTEGER NOT NULL, -- until then the password was just given
+    expires_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_user ON sessions (user_id, seen_at);
+
+-- Links that are used once. One that is used is deleted.
+CREATE TABLE account_links (
+    hash       TEXT    NOT NULL PRIMARY KEY, -- SHA-256 of the token, in hexadecimal
+    kind       TEXT    NOT NULL CHECK (kind IN ('setup', 'reset')),
+    user_id    TEXT    REFERENCES users (id) ON DELETE CASCADE,
+    expires_at INTEGER NOT NULL,
+    CHECK ((kind = 'setup') = (user_id IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX account_links_user ON account_links (user_id);

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,6 +31,10 @@ type AuditInput struct {
 // Audit prints events of the audit log, newest first.
 func Audit(ctx context.Context, st cli.Streams, c config.Config, in AuditInput) error {
 	list := audit.ListInput{Action: audit.Action(in.Action), Actor: in.Actor, PageSize: audit.MaxPageSize}
+	if in.Action != "" && !slices.Contains(audit.Actions(), list.Action) {
+		return cli.Usagef("there is no action %s; the actions are %s",
+			terminal.Safe(in.Action), strings.Trim(fmt.Sprint(audit.Actions()), "[]"))
+	}
 	var err error
 	if list.Since, err = moment("--since", in.Since); err != nil {
 		return err
@@ -51,6 +56,11 @@ func Audit(ctx context.Context, st cli.Streams, c config.Config, in AuditInput) 
 	}
 
 	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
+		if in.Organization != audit.Installation {
+			if err := checkOrganization(ctx, store, in.Organization); err != nil {
+				return err
+			}
+		}
 		if err := eachEvent(ctx, audit.NewService(store), in, list, printer); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	status := func(st cli.Streams) error { return admin.MigrationStatus(t.Context(), st, c) }
 
 	out, err := run(status)
-	said := regexp.MustCompile(`^version 0\nneeded (\d+)\npending 00001_initial\.sql\n$`).FindStringSubmatch(out)
+	said := regexp.MustCompile(`^version 0\nneeded (\d+)\npending 00001_initial\.sql\n(?:pending \d{5}_\w+\.sql\n)*$`).FindStringSubmatch(out)
 	require.NotNil(t, said, out)
 	needed := said[1]
 	require.ErrorContains(t, err, "run `prwarden migrate`")
@@ -63,6 +63,16 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	out, err = run(func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "default") })
 	require.NoError(t, err)
 	assert.Contains(t, out, "default")
+
+	for _, do := range []func(cli.Streams) error{
+		func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "nobody") },
+		func(st cli.Streams) error {
+			return admin.Audit(t.Context(), st, c, admin.AuditInput{Organization: "nobody", Output: "table"})
+		},
+	} {
+		_, err = run(do)
+		assert.ErrorContains(t, err, "there is no organization nobody; there are default")
+	}
 }
 
 // TestNoSQLiteDatabase holds that commands do not make a database on the way.

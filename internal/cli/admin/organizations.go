@@ -63,8 +63,11 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 }
 
 // checkOrganization fails with a sentence that names the organizations there
-// are when there is none of this name.
+// are when there is none of this name. "" stands for all of them.
 func checkOrganization(ctx context.Context, store *store.Store, name string) error {
+	if name == "" {
+		return nil
+	}
 	list, err := store.Organizations(ctx)
 	if err != nil {
 		return err
@@ -85,6 +88,9 @@ func checkOrganization(ctx context.Context, store *store.Store, name string) err
 // first.
 func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
 	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
+		if err := checkOrganization(ctx, store, org); err != nil {
+			return err
+		}
 		keys := newKeys(store)
 		list, err := keys.List(ctx, org)
 		if err != nil {
@@ -114,6 +120,9 @@ func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string, 
 
 		for _, key := range slices.Sorted(slices.Values(revoked)) {
 			fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(key))
+		}
+		if !slices.Contains(revoked, id) {
+			fmt.Fprintf(st.Err, "key %s was revoked before\n", terminal.Safe(id))
 		}
 		return nil
 	})
@@ -156,7 +165,7 @@ func (change OrganizationChange) checked(c config.Config, o *organization.Organi
 
 	var lines []string
 	for _, p := range o.Validate() {
-		lines = append(lines, p.Field+": "+p.Message)
+		lines = append(lines, p.Field+": "+p.Description)
 	}
 	if o.Host.TokenEnv != "" {
 		if err := c.CheckTokenEnv(o.Host.TokenEnv); err != nil {

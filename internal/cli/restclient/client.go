@@ -224,6 +224,8 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 		return raw, apiError(resp, raw)
 	case len(raw) > maxBody:
 		return nil, c.strange(fmt.Sprintf("its answer is over %d MiB", maxBody>>20))
+	case out == nil: // an answer without a body
+		return raw, nil
 	case json.Unmarshal(raw, out) != nil:
 		return nil, c.strange("its answer is not the JSON that was expected")
 	}

@@ -2,7 +2,6 @@ package restclient
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -40,26 +39,19 @@ type RulesPlan struct {
 // would change. It is safe against a lost answer: what was pushed already changes
 // nothing.
 func (c *Client) PushRules(ctx context.Context, p RulesPush) (plan RulesPlan, err error) {
-	body, err := json.Marshal(p)
-	if err == nil {
-		_, err = c.call(ctx, request{
-			method: http.MethodPost, path: "/v1/rules:batch", body: body, timeout: pushTimeout,
-		}, &plan)
-	}
+	_, err = c.call(ctx, request{
+		method: http.MethodPost, path: "/v1/rules:batch", body: rule.CompactJSON(p), timeout: pushTimeout,
+	}, &plan)
 	return plan, err
 }
 
-// ExportRules reads all rules that were created over the API.
-func (c *Client) ExportRules(ctx context.Context) (rule.DocumentFile, error) {
-	var sent rule.DocumentFile
-	if _, err := c.call(ctx, request{method: http.MethodGet, path: "/v1/rules:export"}, &sent); err != nil {
-		return rule.DocumentFile{}, err
+// ExportRules reads all rules that were created over the API, by full id.
+func (c *Client) ExportRules(ctx context.Context) ([]Rule, error) {
+	var answer struct {
+		Rules []Rule `json:"rules"`
 	}
-	rules := make([]rule.Rule, len(sent.Rules))
-	for i, d := range sent.Rules {
-		rules[i] = d.Rule()
-	}
-	return rule.DocumentsOf(rules), nil // without what goes without saying
+	_, err := c.call(ctx, request{method: http.MethodGet, path: "/v1/rules:export"}, &answer)
+	return answer.Rules, err
 }
 
 // RuleVersion is one change of a rule.

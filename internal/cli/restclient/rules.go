@@ -2,7 +2,6 @@ package restclient
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -74,19 +73,19 @@ const trialTimeout = time.Minute
 
 // TryRules tries rules on the pull requests that were reviewed last.
 func (c *Client) TryRules(ctx context.Context, in Trial) (out Tried, raw []byte, err error) {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return out, nil, err
-	}
-	r := request{method: http.MethodPost, path: "/v1/rules:try", body: body, timeout: trialTimeout}
+	r := request{method: http.MethodPost, path: "/v1/rules:try", body: rule.CompactJSON(in), timeout: trialTimeout}
 	raw, err = c.call(ctx, r, &out)
 	return out, raw, err
 }
 
-// Rule is a rule of a ruleset.
+// Rule is a rule of a ruleset. Only rules from the API have who changed them, and
+// when.
 type Rule struct {
 	rule.Document
-	CreatedAt time.Time `json:"created_at"` // zero for rules that don't come from the API
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	CreatedBy string    `json:"created_by,omitempty"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+	UpdatedBy string    `json:"updated_by,omitempty"`
 }
 
 // Rules reads the rules of a ruleset.

@@ -55,7 +55,7 @@ func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened 
 		}
 	})
 	r := &repo{git: s.git.in(c.dir, s.config), target: t, remote: remote, release: c.release}
-	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, command) }
+	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r, command) }
 	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
 
 	before, files := c.packBytes(), 0
@@ -235,15 +235,37 @@ func has(dir, name string) bool {
 }
 
 // fetch runs a command that fetches.
-func (s *Store) fetch(ctx context.Context, g *git, command *command) error {
+func (s *Store) fetch(ctx context.Context, r *repo, command *command) error {
 	defer scan.Begin(ctx, scan.PhaseFetch)()
-	_, err := g.run(ctx, command)
+	err := s.run(ctx, r, command)
 	s.count(func(st *Stats) {
 		st.Fetches++
 		if err != nil {
 			st.FailedFetches++
 		}
 	})
+	return err
+}
+
+// run runs a command, through a tunnel when the host is guarded.
+func (s *Store) run(ctx context.Context, r *repo, command *command) error {
+	if !r.remote.Guarded {
+		_, err := r.git.run(ctx, command)
+		return err
+	}
+
+	t, err := openTunnel(ctx, s.guard, r.remote.URL)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+
+	t.lead(command)
+	_, err = r.git.run(ctx, command)
+	if failure := t.failure(err); err != nil && failure != nil && ctx.Err() == nil {
+		return failure
+	}
+
 	return err
 }
 
@@ -274,8 +296,7 @@ func (s *Store) grew(bytes int64) {
 
 // ensure fetches those of blobs that are not here, and returns the sizes of all.
 func (r *repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
-	slices.Sort(blobs)
-	blobs = slices.Compact(blobs)
+	blobs = slices.Compact(slices.Sorted(slices.Values(blobs))) // the caller keeps its own
 	sizes := make(map[OID]int64, len(blobs))
 	missing, err := r.sizes(ctx, blobs, sizes)
 	if err != nil || len(missing) == 0 {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/background"
 )
 
 // word is an argument that this package wrote itself: constants convert to it,
@@ -31,6 +33,7 @@ type command struct {
 	stdin   io.Reader
 	secrets []string // never shown in errors
 	trees   bool     // it compares trees, which has limits of its own
+	guarded bool     // it goes through a tunnel, and by no other proxy
 	err     error
 }
 
@@ -56,6 +59,7 @@ type Remote struct {
 	URL      string // https, http or file, without credentials
 	Username string // sent with Token
 	Token    string // sent to the host of URL only; "" for none
+	Guarded  bool   // its addresses are checked when they are dialed
 }
 
 // newFetch is a command that fetches from remote: commits and trees, and of file
@@ -133,6 +137,18 @@ func (c *command) env() []string {
 	return env
 }
 
+// environment is what c may see of variables for commands that use the network.
+func (c *command) environment(variables []string) []string {
+	if !c.guarded {
+		return variables
+	}
+
+	return slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasSuffix(strings.ToLower(name), "_proxy")
+	})
+}
+
 // scrub takes the secrets out of text.
 func (c *command) scrub(text string) string {
 	for _, secret := range c.secrets {
@@ -182,6 +198,7 @@ type process struct {
 	spec   *command
 	stderr *tail
 	cancel context.CancelFunc
+	lower  *time.Timer // nil for none
 	once   sync.Once
 	err    error
 }
@@ -207,7 +224,7 @@ func (g *git) start(ctx context.Context, c *command) (*process, error) {
 	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	p.cmd.Dir, p.cmd.Env = g.dir, slices.Concat(g.env, c.env())
 	if c.network() {
-		p.cmd.Env = append(p.cmd.Env, g.remote...)
+		p.cmd.Env = append(p.cmd.Env, c.environment(g.remote)...)
 	}
 	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = waitDelay
@@ -229,7 +246,7 @@ func (p *process) launch(limits Limits) error {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := begin(p.cmd); err != nil {
 		return err
 	}
 
@@ -237,6 +254,9 @@ func (p *process) launch(limits Limits) error {
 		return err
 	}
 
+	if limits.Moment > 0 {
+		p.lower = time.AfterFunc(limits.Moment, func() { background.LowerGroup(p.cmd.Process.Pid) })
+	}
 	if p.spec.network() {
 		_, _ = io.WriteString(p.stdin, "\n") // if it died, its end says why
 	}
@@ -263,6 +283,9 @@ func (p *process) end(ctx context.Context) error {
 		return nil
 	}
 
+	if p.lower != nil {
+		p.lower.Stop() // the number may be another's after Wait
+	}
 	_ = p.stdin.Close() // it may be closed already
 	err := p.cmd.Wait()
 	if p.spec.network() {

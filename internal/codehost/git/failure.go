@@ -64,7 +64,7 @@ func verdicts() []verdict {
 			"authentication failed", "could not read username", "could not read password", "error: 401", "error: 403",
 			"permission denied", "access denied",
 		}, scan.CodeAccessDenied, "The code host refused access: the repository is private or does not exist. " +
-			"Check the host's token_env and what its token may read.", true},
+			"Check the token of its connection, or of the organization's host, and what it may read.", true},
 		{true, []string{"error: 301", "error: 302", "error: 307", "error: 308", "from redirection"},
 			scan.CodeRepositoryNotFound, "The repository has moved: the code host answered with a redirect, which is not " +
 				"followed. Use its present name.", true},

@@ -178,12 +178,18 @@ func (l *Local) limit(target string) error {
 	if l.top == "" {
 		return fmt.Errorf("a path can't be given here: %w", ErrBare)
 	}
+	name := "."
+	if link, err := os.Lstat(target); err == nil && link.Mode().Type() == os.ModeSymlink {
+		if to, err := os.Stat(target); err == nil && !to.IsDir() { // so the link is scanned as a file
+			target, name = filepath.Split(target)
+		}
+	}
 	there, err := filepath.EvalSymlinks(target)
 	if err != nil {
 		return err
 	}
 
-	relative, err := filepath.Rel(filepath.FromSlash(l.top), there)
+	relative, err := filepath.Rel(filepath.FromSlash(l.top), filepath.Join(there, name))
 	if err != nil || !filepath.IsLocal(relative) {
 		return fmt.Errorf("%w: %s is not below %s", ErrOutside, target, l.top)
 	}

@@ -29,6 +29,17 @@ func TestLocalPlaces(t *testing.T) {
 	assert.Equal(t, all[:1], changes(t, d.local(at("a.txt", true)).Worktree()))
 	assert.Equal(t, d.dir, filepath.FromSlash(d.local(at("dir", true)).Top()))
 
+	// A link to a file is one itself.
+	for link, to := range map[string]string{"link": "a.txt", "dir/link": "../a.txt", "to-dir": "dir"} {
+		require.NoError(t, os.Symlink(to, filepath.Join(d.dir, link)))
+	}
+	assert.Equal(t, []string{"link"}, paths(t, d.local(at("link", true)).Worktree()))
+	assert.Equal(t, []string{"dir/link"}, paths(t, d.local(at("to-dir/link", true)).Worktree()))
+	assert.Equal(t, []string{"dir/b.txt", "dir/link"}, paths(t, d.local(at("to-dir", true)).Worktree()))
+	for _, link := range []string{"link", "dir/link", "to-dir"} {
+		require.NoError(t, os.Remove(filepath.Join(d.dir, link)))
+	}
+
 	// Another work tree of the repository.
 	other := filepath.Join(filepath.Dir(d.dir), "other")
 	d.git("worktree", "add", "--quiet", other)
@@ -169,4 +180,18 @@ func TestStagedFile(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(d.dir, ".git", "objects", oid[:2], oid[2:])))
 	_, err := l.StagedFile(t.Context(), "rules", 3)
 	assert.Error(t, err, "a missing blob is not a missing file")
+}
+
+// paths are those of the files of a change.
+func paths(t *testing.T, source scan.Source) (all []string) {
+	t.Helper()
+	c, err := source.Open(t.Context(), scan.Target{})
+	require.NoError(t, err)
+	for f, err := range c.Files(t.Context()) {
+		require.NoError(t, err)
+		all = append(all, f.Path)
+	}
+	require.NoError(t, c.Close())
+
+	return all
 }

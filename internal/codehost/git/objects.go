@@ -164,54 +164,83 @@ func (m mode) blob() bool { return m.kind() == typeFile || m.kind() == typeSymli
 const maxTree = 32 << 20
 
 // file finds the content of a regular file in a tree; "" when there is none. Its
-// directories are read one by one, because git has one word for what is not in a
-// tree and for what is lost.
+// directories are read one by one, because git has one word for what is not in a tree
+// and for what is lost.
 func (r *repo) file(ctx context.Context, tree OID, name string) (found OID, err error) {
-	found, entryMode := tree, "40000"
+	found, mode := tree, "40000"
 	for part := range strings.SplitSeq(name, "/") {
-		if entryMode != "40000" {
+		if mode != "40000" {
 			return "", nil
 		}
-		r.ask(queryContents, found)
-		err = r.next(ctx, func(obj object, content io.Reader) error {
-			if obj.size > maxTree {
-				return tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
-			}
-			entries, err := obj.read("tree", content, maxTree)
-			if err == nil {
-				entryMode, found, err = entryIn(entries, part)
-			}
-			return err
-		})
+		var entry dirEntry
+		entries, err := r.tree(ctx, found)
+		if err == nil {
+			entry, err = entryIn(entries, part)
+		}
 		if err != nil {
 			return "", err
 		}
+		found, mode = entry.oid(), entry.mode
 	}
 
-	if !strings.HasPrefix(entryMode, "100") {
+	if !strings.HasPrefix(mode, "100") {
 		return "", nil
 	}
 	return found, nil
 }
 
-// entryIn finds a name in the content of a tree object: entries of a mode in octal
-// digits, a space, a name, a zero and an object's name in binary. The mode is
-// without zeros before it, and "" when there is no such name.
-func entryIn(tree []byte, name string) (mode string, oid OID, err error) {
-	const rawSize = oidSize / 2
-	for len(tree) > 0 {
-		header, rest, ended := bytes.Cut(tree, []byte{0})
-		if !ended || len(rest) < rawSize {
-			return "", "", fmt.Errorf("%w: a tree is cut off", errDamaged)
+// tree reads a directory.
+func (r *repo) tree(ctx context.Context, oid OID) (entries string, err error) {
+	r.ask(queryContents, oid)
+	err = r.next(ctx, func(obj object, content io.Reader) error {
+		if obj.size > maxTree {
+			return tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
 		}
-		mode, entry, _ := strings.Cut(string(header), " ")
-		if entry == name {
-			return strings.TrimLeft(mode, "0"), OID(hex.EncodeToString(rest[:rawSize])), nil
+		data, err := obj.read("tree", content, maxTree)
+		entries = string(data)
+		return err
+	})
+
+	return entries, err
+}
+
+// dirEntry is an entry of a directory; the zero value is none.
+type dirEntry struct {
+	mode string // octal digits, without zeros before them
+	raw  string // the object's name in binary
+}
+
+func (e dirEntry) oid() OID { return OID(hex.EncodeToString([]byte(e.raw))) }
+
+// eachEntry hands over the entries of a tree object until use returns false: each is a
+// mode, a space, a name, a zero and an object's name in binary.
+func eachEntry(tree string, use func(name string, e dirEntry) bool) error {
+	const rawSize = oidSize / 2
+	for tree != "" {
+		header, rest, ended := strings.Cut(tree, "\x00")
+		if !ended || len(rest) < rawSize {
+			return fmt.Errorf("%w: a tree is cut off", errDamaged)
+		}
+		mode, name, _ := strings.Cut(header, " ")
+		if !use(name, dirEntry{strings.TrimLeft(mode, "0"), rest[:rawSize]}) {
+			return nil
 		}
 		tree = rest[rawSize:]
 	}
 
-	return "", "", nil
+	return nil
+}
+
+// entryIn finds a name in a tree object.
+func entryIn(tree, name string) (found dirEntry, err error) {
+	err = eachEntry(tree, func(entry string, e dirEntry) bool {
+		if entry == name {
+			found = e
+		}
+		return entry != name
+	})
+
+	return found, err
 }
 
 // OID is the name of an object: 40 lower-case hexadecimal digits.

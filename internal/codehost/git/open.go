@@ -2,7 +2,7 @@ package git
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -55,7 +56,7 @@ func (s *Store) remote(t scan.Target) (Remote, error) {
 		return lasting(scan.CodeHostMisconfigured, "The organization %s can't be scanned here: %s.", t.Organization, why)
 	}
 	if problems := t.Host.Validate([]string{t.Repo}); len(problems) > 0 {
-		return Remote{}, misconfigured(problems[0].Field + ": " + problems[0].Message)
+		return Remote{}, misconfigured(problems[0].Field + ": " + problems[0].Description)
 	}
 	if rule.CheckRepository(t.Repo) != nil { // what it lets through is safe in a URL
 		return Remote{}, lasting(scan.CodeRepositoryNotFound, "%q is no repository: it must be `owner/name`.", t.Repo)
@@ -64,17 +65,10 @@ func (s *Store) remote(t scan.Target) (Remote, error) {
 		return Remote{}, lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", t.Repo, t.Number)
 	}
 
-	remote := Remote{URL: t.Host.RepositoryURL(t.Repo), Username: t.Host.Username}
-	if t.Host.TokenEnv == "" {
-		return remote, nil
-	}
-	token, err := s.token(t.Host.TokenEnv)
-	if err != nil {
-		return Remote{}, misconfigured(err.Error())
-	}
-	remote.Token = token
-
-	return remote, nil
+	return Remote{
+		URL: t.Host.RepositoryURL(t.Repo), Token: t.Credential.Token,
+		Username: cmp.Or(t.Credential.Username, organization.DefaultUsername), Guarded: t.Guarded,
+	}, nil
 }
 
 // open fetches the target and opens the change. While the remote is waited
@@ -184,7 +178,8 @@ type changedFile struct {
 	oldPath          string // at the merge base, also when it is the same
 	status           byte   // of `git diff-tree`: A, D, M, R, T
 	oldMode, newMode mode
-	old, now         OID // noOID when there was none
+	old, now         OID  // noOID when there was none
+	isFollowed       bool // a link that leads to oldPath, see follow
 	oldSize, size    int64
 }
 
@@ -259,6 +254,9 @@ func (c *change) compare(ctx context.Context) error {
 		}
 	}
 
+	if err := c.follow(ctx, files, sizes); err != nil {
+		return err
+	}
 	c.files = slices.DeleteFunc(files, statusIs('D'))
 	slices.SortFunc(c.files, byPath)
 	for i := range c.files {
@@ -321,80 +319,4 @@ func (c *change) differing(ctx context.Context, p *process) ([]changedFile, erro
 		return nil, ended
 	}
 	return files, err
-}
-
-// readRaw reads the output of `git diff-tree --raw -z`, of most files at most.
-func readRaw(r *bufio.Reader, most int) ([]changedFile, error) {
-	var files []changedFile
-	for {
-		meta, err := readNUL(r)
-		if errors.Is(err, io.EOF) && meta == "" {
-			return files, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("git: raw diff: %w", err)
-		}
-		f, err := parseMeta(meta)
-		if err != nil {
-			return nil, err
-		}
-
-		paths := 1
-		if f.status == 'R' {
-			paths = 2 // what it was, what it is
-		}
-		for i := range paths {
-			if f.path, err = readNUL(r); err != nil {
-				return nil, fmt.Errorf("git: raw diff: %w", err)
-			}
-			if i == 0 {
-				f.oldPath = f.path
-			}
-		}
-		if err := checkPath(f.path); err != nil {
-			return nil, err
-		}
-		if files = append(files, f); len(files) > most {
-			return nil, tooLarge("The pull request changes more than %d files.", most)
-		}
-	}
-}
-
-// parseMeta reads such as `:100644 100644 <oid> <oid> R086`.
-func parseMeta(meta string) (f changedFile, err error) {
-	fields := strings.Split(meta, " ")
-	if len(fields) != 5 || len(fields[0]) < 2 || fields[0][0] != ':' || fields[4] == "" {
-		return f, fmt.Errorf("git: raw diff has the line %q", meta)
-	}
-
-	oldMode, err1 := strconv.ParseUint(fields[0][1:], 8, 32)
-	newMode, err2 := strconv.ParseUint(fields[1], 8, 32)
-	var err3, err4 error
-	f.old, err3 = parseOID(fields[2])
-	f.now, err4 = parseOID(fields[3])
-	f.oldMode, f.newMode, f.status = mode(oldMode), mode(newMode), fields[4][0]
-	return f, errors.Join(err1, err2, err3, err4)
-}
-
-func readNUL(r *bufio.Reader) (string, error) {
-	data, err := r.ReadBytes(0)
-	return string(bytes.TrimSuffix(data, []byte{0})), err
-}
-
-// maxPath is the longest path of a changed file, in bytes.
-const maxPath = 4096
-
-// checkPath refuses paths that git itself would never make: they lead out of
-// the repository, or into its own directory.
-func checkPath(path string) error {
-	if len(path) > maxPath {
-		return tooLarge("The pull request changes a file whose path is longer than %d bytes.", maxPath)
-	}
-	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
-			return fmt.Errorf("%w: a tree has the path %q", errDamaged, path)
-		}
-	}
-
-	return nil
 }

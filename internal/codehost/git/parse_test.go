@@ -92,10 +92,10 @@ func FuzzEntryIn(f *testing.F) {
 	f.Add([]byte("0100644 old\x00"+raw), "old")
 	f.Add([]byte("100644 a\x00"+raw[:10]), "a")
 	f.Fuzz(func(t *testing.T, data []byte, name string) {
-		_, found, err := entryIn(data, name)
-		if err == nil && found != "" {
+		found, err := entryIn(string(data), name)
+		if err == nil && found != (dirEntry{}) {
 			require.Contains(t, string(data), " "+name+"\x00")
-			_, err = parseOID(string(found))
+			_, err = parseOID(string(found.oid()))
 			require.NoError(t, err)
 		}
 	})

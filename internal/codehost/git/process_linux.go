@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,11 +58,31 @@ func confine(pid int, c *command, l Limits) error {
 // this process. git's own children then end when they read from it, write to it,
 // or hear too little from the remote.
 func isolate(cmd *exec.Cmd) {
-	// Pdeathsig fires when the thread that started the child ends. Threads of
-	// the Go runtime end only with a goroutine that locked one and returned.
+	// Pdeathsig fires when the thread that started the child ends; see begin.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
+
+// begin starts cmd on a thread that never ends. Others end with a goroutine that has
+// locked them, as those of package background do.
+func begin(cmd *exec.Cmd) error {
+	failed := make(chan error)
+	starts() <- func() { failed <- cmd.Start() }
+
+	return <-failed
+}
+
+var starts = sync.OnceValue(func() chan<- func() {
+	todo := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for start := range todo {
+			start()
+		}
+	}()
+
+	return todo
+})
 
 // endGroup kills what is left of a group after its leader was waited for. When
 // this process is the container's first, orphans become its children and have

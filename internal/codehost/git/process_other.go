@@ -20,6 +20,8 @@ func confine(int, *command, Limits) error { return nil }
 
 func isolate(*exec.Cmd) {}
 
+func begin(cmd *exec.Cmd) error { return cmd.Start() }
+
 func endGroup(*os.Process) {}
 
 func killedBy(*os.ProcessState) syscall.Signal { return 0 }

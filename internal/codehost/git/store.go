@@ -29,6 +29,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/egress"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -44,6 +45,7 @@ type Limits struct {
 	ScannedSize  int64         // largest file that is scanned, in bytes; one that was larger before counts as new
 	Packs        int           // packs of a repository in the cache before it is fetched anew
 	CacheSize    int64         // all of the cache, in bytes; 0 is no limit
+	Moment       time.Duration // a git process that runs for longer has a low priority; 0 for none
 	Room         int64         // less free space than this, in bytes, is a full disk when git fails
 }
 
@@ -108,23 +110,19 @@ func writeConfig(dir string, l Limits) (string, error) {
 
 // Options are what New needs.
 type Options struct {
-	Dir    string   // of the cache; made when missing
-	Limits Limits   // DefaultLimits()
-	Env    []string // `NAME=value` for commands that use the network, such as a proxy
-
-	// Token gives the token in a variable that a host names; it fails with a sentence
-	// for the operator when there is none, or none that a host may use. nil where no
-	// host names one.
-	Token func(name string) (string, error)
+	Dir    string       // of the cache; made when missing
+	Limits Limits       // DefaultLimits()
+	Env    []string     // `NAME=value` for commands that use the network, such as a proxy
+	Guard  egress.Guard // of hosts that are guarded
 }
 
 // Store is a cache of repositories and the git that fetches them. It is safe
 // for concurrent use, and several processes may share one directory.
 type Store struct {
 	git    git // without a repository
+	guard  egress.Guard
 	config string
 	dir    string
-	token  func(name string) (string, error)
 
 	mu    sync.Mutex
 	stats Stats
@@ -158,9 +156,9 @@ func New(o Options) (*Store, error) {
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent"}
 	return &Store{
 		git:    git{path: path, limits: o.Limits, env: env, remote: o.Env},
+		guard:  o.Guard,
 		config: config,
 		dir:    dir,
-		token:  o.Token,
 	}, nil
 }
 

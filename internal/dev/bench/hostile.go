@@ -145,12 +145,15 @@ func (a *attacker) try(ctx context.Context, token string) {
 	}
 }
 
-// review has a large pull request reviewed, or by other rules than the last.
+// review has a large pull request reviewed, one with many findings, or one by other rules than the last.
 func (a *attacker) review(ctx context.Context, token string) {
 	n := int(a.next.Add(1))
 	body := fmt.Sprintf(`{"repo":%q,"pr_number":1}`, hostileRepository)
-	if n%2 == 0 {
-		c := a.Commits[n/2%len(a.Commits)]
+	switch n % 3 {
+	case 1:
+		body = fmt.Sprintf(`{"repo":%q,"pr_number":3}`, hostileRepository)
+	case 2:
+		c := a.Commits[n/3%len(a.Commits)]
 		body = fmt.Sprintf(`{"repo":%q,"pr_number":2,"base_sha":%q,"head_sha":%q}`, hostileRepository, c[0], c[1])
 	}
 	a.call(ctx, "large pull requests", token, http.MethodPost, "/v1/reviews", body)

@@ -54,26 +54,61 @@ func ruleToAudit() map[string]any {
 	}
 }
 
+func triageToAudit(fingerprint, decision string) map[string]any {
+	return map[string]any{
+		"repo": "acme/triage", "fingerprints": []any{fingerprint}, "decision": decision, "reason": "checked",
+		"until": nextMonth(),
+	}
+}
+
+func connectionToAudit(name string) map[string]any {
+	return map[string]any{
+		"name": name, "kind": "gitea", "url": "https://git.example.com", "repositories": []any{"acme/*"}, "token": "secret",
+	}
+}
+
+// connectionPath makes a connection and returns its path.
+func connectionPath(t *testing.T, c *client, name string) string {
+	t.Helper()
+	a := c.do(t, "POST", "/v1/connections", connectionToAudit(name))
+	require.Equal(t, 201, a.status, a.body)
+	return "/v1/connections/" + a.decode(t)["connection"].(map[string]any)["connection_id"].(string)
+}
+
+func webhookToAudit() map[string]any {
+	return map[string]any{"name": "a", "url": "https://hooks.example.com/", "events": []any{"connection.broken"}}
+}
+
+// webhookPath makes a webhook and returns its path.
+func webhookPath(t *testing.T, c *client) string {
+	t.Helper()
+	a := c.do(t, "POST", "/v1/webhooks", webhookToAudit())
+	require.Equal(t, 201, a.status, a.body)
+	return "/v1/webhooks/" + a.decode(t)["webhook"].(map[string]any)["webhook_id"].(string)
+}
+
 // TestEveryChangeLeavesOneEvent makes each change that the API has, and each that
 // the command line has.
 func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	t.Parallel()
 	h := newHosts(t)
-	s := startServer(t, h, serverOptions{})
+	s := startServer(t, h, serverOptions{args: []string{"--public-url", "https://prwarden.example.com"}})
 	c := s.client(s.key(t, "acme", "--scopes",
-		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,policy:read,policy:write,audit:read"))
+		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,policy:read,policy:write,audit:read,hosts:write,"+
+			"findings:triage,webhooks:write"))
 	events := func() []any { return list(c.do(t, "GET", "/v1/audit?page_size=1000", nil).decode(t)["events"]) }
 	first := events()
 	require.Len(t, first, 2, "the organization, by its file, and the key")
 	admin := first[0].(map[string]any)["target"].(string)
 
+	_, fingerprint := undecided(t, c, h, "acme/triage")
 	calls := map[string]func() auditedCall{
 		"CreateKey": func() auditedCall {
 			return auditedCall{"POST", "/v1/keys", map[string]any{"name": "ci", "scopes": []any{"rules:read"}}, 201, 0}
 		},
 		"DeleteKey": func() auditedCall {
 			made := c.do(t, "POST", "/v1/keys", map[string]any{"name": "x", "scopes": []any{"rules:read"}})
-			return auditedCall{"DELETE", "/v1/keys/" + made.decode(t)["key_id"].(string), nil, 204, 404}
+			return auditedCall{"DELETE", "/v1/keys/" + made.decode(t)["key_id"].(string), nil, 204, 204}
 		},
 		"CreateRule": func() auditedCall { return auditedCall{"POST", "/v1/rules", ruleToAudit(), 201, 409} },
 		"UpdateRule": func() auditedCall {
@@ -84,17 +119,56 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 			document := map[string]any{"rules": []any{ruleToAudit()}}
 			return auditedCall{"POST", "/v1/rules:batch", document, 200, 200}
 		},
+		"CreateConnection": func() auditedCall {
+			return auditedCall{"POST", "/v1/connections", connectionToAudit("made"), 201, 409}
+		},
+		"SetUpGitHubApp": func() auditedCall {
+			in := map[string]any{"name": "setup", "account": "acme", "repositories": []any{"acme/*"}}
+			return auditedCall{"POST", "/v1/connections:setup", in, 200, 0}
+		},
+		"UpdateConnection": func() auditedCall {
+			return auditedCall{"PATCH", connectionPath(t, c, "changed"), map[string]any{"name": "renamed"}, 200, 200}
+		},
+		"RotateConnectionSecret": func() auditedCall {
+			path := connectionPath(t, c, "rotated") + ":rotate"
+			return auditedCall{"POST", path, map[string]any{"token": "another"}, 200, 0}
+		},
+		"DeleteConnection": func() auditedCall {
+			return auditedCall{"DELETE", connectionPath(t, c, "deleted"), nil, 204, 404}
+		},
+		"CreateWebhook": func() auditedCall {
+			return auditedCall{"POST", "/v1/webhooks", webhookToAudit(), 201, 0}
+		},
+		"UpdateWebhook": func() auditedCall {
+			return auditedCall{"PATCH", webhookPath(t, c), map[string]any{"name": "renamed"}, 200, 200}
+		},
+		"RotateWebhookSecret": func() auditedCall {
+			return auditedCall{"POST", webhookPath(t, c) + ":rotate", "{}", 200, 0}
+		},
+		"DeleteWebhook": func() auditedCall {
+			return auditedCall{"DELETE", webhookPath(t, c), nil, 204, 404}
+		},
+		"SetTriage": func() auditedCall {
+			return auditedCall{"POST", "/v1/findings:triage", triageToAudit(fingerprint, "accepted"), 200, 200}
+		},
+		"UndoTriage": func() auditedCall {
+			a := c.do(t, "POST", "/v1/findings:triage", triageToAudit(fingerprint, "wont_fix"))
+			return auditedCall{"POST", "/v1/triage/" + a.decode(t)["change_id"].(string) + ":undo", "{}", 200, 404}
+		},
 		"SetPolicy": func() auditedCall {
 			return auditedCall{"PUT", "/v1/policy", map[string]any{"fail_on": "critical"}, 200, 200}
 		},
 	}
 	actions := audited()
+	delete(actions, "RepublishPullRequest") // TestPushIsAnsweredInThePullRequest has it, after a host told of one
 	for name := range actions {
 		require.Contains(t, calls, name, "this test makes each change that is audited once")
 	}
 
 	for _, name := range []string{
-		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetPolicy",
+		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetTriage", "UndoTriage", "SetPolicy",
+		"CreateConnection", "SetUpGitHubApp", "UpdateConnection", "RotateConnectionSecret", "DeleteConnection",
+		"CreateWebhook", "UpdateWebhook", "RotateWebhookSecret", "DeleteWebhook",
 	} {
 		call := calls[name]()
 		before := events()
@@ -129,7 +203,7 @@ func checkReviewsLeaveNone(t *testing.T, s *server, c *client, h *hosts, admin s
 		r := c.do(t, "GET", "/v1/reviews/"+a.decode(t)["review_id"].(string), nil).decode(t)
 		assert.Equal(t, "key:"+admin, r["created_by"])
 	}
-	listed := list(c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"])
+	listed := list(c.do(t, "GET", "/v1/reviews?repo=acme/shop", nil).decode(t)["reviews"])
 	require.Len(t, listed, 1)
 	assert.Equal(t, "key:"+admin, listed[0].(map[string]any)["created_by"])
 	assert.Equal(t, before, c.do(t, "GET", "/v1/audit", nil).body)

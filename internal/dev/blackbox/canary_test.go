@@ -62,6 +62,16 @@ func canaries() map[string]*canary {
 		"token of an absent host":  plant(inGitEnv),
 		"password of the database": plant(),
 		"header for the collector": plant(),
+		// Secrets of connections, and the key that seals them.
+		"key of secrets":            {base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]), nil},
+		"token of a connection":     plant(),
+		"new token of a connection": plant(),
+		"git token of a connection": plant(),
+		"secret of webhooks":        plant(),
+		"declared token":            plant(),
+		"declared secret":           plant(),
+		"token of no connection":    plant(),
+		"made secret of webhooks":   {"", nil}, // which one answer has
 		// What is in repositories. A finding says where it is and shows its
 		// line, which a rule that looks for secrets masks.
 		"secret that a rule finds": {"ghp_" + strings.ReplaceAll(rand.Text()+rand.Text(), "X", "a")[:36], nil},
@@ -117,10 +127,14 @@ func (w *canaryWorld) see(place, text string) {
 // when it serves.
 func (w *canaryWorld) start(t *testing.T, args ...string) *process {
 	t.Helper()
+	environment := slices.Clone(w.env)
+	if args[0] == "scanner" { // which gets tokens from the server
+		environment = slices.DeleteFunc(environment, func(v string) bool { return strings.Contains(v, "_TOKEN=") })
+	}
 	dir := t.TempDir()
 	w.working = append(w.working, dir)
 	args = append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")
-	p := startProcess(t, dir, w.env, args...)
+	p := startProcess(t, dir, environment, args...)
 	t.Cleanup(func() { p.kill(t) })
 	w.all = append(w.all, p)
 	return p
@@ -205,9 +219,21 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "prwarden.yaml"), []byte("organizations:\n"+
 		organization("acme", hosts.url, "")+
 		organization("private", w.host.URL+"/{repo}.git", ", token_env: HOST_TOKEN")+
-		organization("absent", "http://127.0.0.1:1/{repo}.git", ", token_env: ABSENT_TOKEN")), 0o600))
+		organization("absent", "http://127.0.0.1:1/{repo}.git", ", token_env: ABSENT_TOKEN")+fmt.Sprintf(`
+secrets: {keys: [{name: k1, env: SEAL_KEY}]}
+connections:
+  - organization: private
+    name: declared
+    kind: gitea
+    url: %q
+    repositories: ["connected/*"]
+    token_env: DECLARED_TOKEN
+    webhook_secret_env: DECLARED_SECRET
+`, w.host.URL)), 0o600))
 	w.env = []string{
 		"HOST_TOKEN=" + w.text("token of a code host"), "ABSENT_TOKEN=" + w.text("token of an absent host"),
+		"SEAL_KEY=" + w.text("key of secrets"), "DECLARED_TOKEN=" + w.text("declared token"),
+		"DECLARED_SECRET=" + w.text("declared secret"),
 		"OTEL_EXPORTER_OTLP_ENDPOINT=" + w.collector.URL,
 		"OTEL_EXPORTER_OTLP_HEADERS=x-collector-key=" + w.text("header for the collector"),
 		"OTEL_BSP_SCHEDULE_DELAY=100",
@@ -248,7 +274,7 @@ func (w *canaryWorld) connect(t *testing.T, postgres bool) {
 func (w *canaryWorld) key(t *testing.T, org string) string {
 	t.Helper()
 	cmd := exec.Command(binary, "keys", "create", "--org", org, "--name", "test", "--scopes",
-		"reviews:read,reviews:write,rules:read,rules:write,keys:admin",
+		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,hosts:read,hosts:write,audit:read",
 		"--rate-limit", fmt.Sprint(plenty), "--config", filepath.Join(w.dir, "prwarden.yaml"))
 	cmd.Env = append(env(t.TempDir()), w.env...)
 	var stderr bytes.Buffer
@@ -344,6 +370,7 @@ func (w *canaryWorld) live(t *testing.T) {
 	require.Equal(t, 204, w.do(t, c, "DELETE", "/v1/keys/"+a.decode(t)["key_id"].(string), nil).status)
 	w.do(t, c, "GET", "/v1/keys", nil)
 
+	w.liveConnections(t, c)
 	conn, err := grpc.NewClient(w.server.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -363,6 +390,51 @@ func (w *canaryWorld) live(t *testing.T) {
 	err = conn.Invoke(ctx, method, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
 	require.Error(t, err)
 	w.see(inErrors, err.Error())
+}
+
+// liveConnections makes a connection, and changes all of it.
+func (w *canaryWorld) liveConnections(t *testing.T, c *client) {
+	t.Helper()
+	n := map[string]any{
+		"name": "one", "kind": "gitea", "url": "https://127.0.0.1:1", "repositories": []any{"connected/*"},
+		"token": w.text("token of a connection"), "git_token": w.text("git token of a connection"),
+		"webhook_secret": w.text("secret of webhooks"),
+	}
+	a := w.do(t, c, "POST", "/v1/connections", n)
+	require.Equal(t, 201, a.status, a.body)
+	path := "/v1/connections/" + a.decode(t)["connection"].(map[string]any)["connection_id"].(string)
+	a = c.do(t, "POST", path+":rotate", map[string]any{
+		"token": w.text("new token of a connection"), "new_webhook_secret": true,
+	}) // shows the secret, this once
+	require.Equal(t, 200, a.status, a.body)
+	w.canaries["made secret of webhooks"].text = a.decode(t)["webhook_secret"].(string)
+	require.Equal(t, 200, w.do(t, c, "PATCH", path, map[string]any{"name": "two"}).status)
+	require.Equal(t, 200, w.do(t, c, "GET", path, nil).status)
+	require.Equal(t, 200, w.do(t, c, "GET", "/v1/connections", nil).status)
+	a = w.do(t, c, "GET", "/v1/audit", nil)
+	require.Contains(t, a.body, "connection.rotate")
+}
+
+// failConnections has hosts refuse, one of which says back what it was told.
+func (w *canaryWorld) failConnections(t *testing.T, c *client) {
+	t.Helper()
+	for _, client := range []*client{c, w.client(w.key(t, "private"))} {
+		listed := list(w.do(t, client, "GET", "/v1/connections", nil).decode(t)["connections"])
+		require.Len(t, listed, 1)
+		path := "/v1/connections/" + listed[0].(map[string]any)["connection_id"].(string)
+		a := w.do(t, client, "POST", path+":test", map[string]any{})
+		if a.status == 200 {
+			require.NotEqual(t, "active", a.decode(t)["state"], a.body)
+		}
+		require.NotEqual(t, 200, w.do(t, client, "GET", path+"/repositories", nil).status)
+	}
+	for _, field := range []string{"token", "git_token", "private_key", "webhook_secret"} {
+		a := w.do(t, c, "POST", "/v1/connections", map[string]any{
+			"name": "three", "kind": "gitea", "url": "http://127.0.0.1", "repositories": []any{"connected/*"},
+			field: w.text("token of no connection") + " ",
+		})
+		require.Equal(t, 400, a.status, a.body)
+	}
 }
 
 // fail does what fails.
@@ -394,6 +466,7 @@ func (w *canaryWorld) fail(t *testing.T) {
 	require.Equal(t, 404, w.do(t, c, "GET", "/"+key, nil, "X-Request-Id", key).status)
 
 	w.failScans(t)
+	w.failConnections(t, c)
 	if w.cluster != nil {
 		w.failDatabase(t, c)
 	}

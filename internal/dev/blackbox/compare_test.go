@@ -208,14 +208,10 @@ func TestAnyCommits(t *testing.T) {
 
 	sha := strings.Repeat("a", 40)
 	for body, field := range map[string]string{
-		`"head_sha": "` + sha + `"`: "head_sha",
-		`"base_ref": "main"`:        "base_ref",
-		`"head_sha": "` + sha + `", "base_ref": "--upload-pack=touch"`:             "base_ref",
-		`"head_sha": "` + sha + `", "base_ref": ""`:                                "base_ref",
-		`"head_sha": "` + sha + `", "base_ref": "a", "base_sha": "` + sha + `"`:    "base_ref",
-		`"fail_on": "unspecified"`:                                                 "fail_on",
-		`"head_sha": "` + strings.ToUpper(sha) + `", "base_sha": "` + sha + `"`:    "head_sha",
-		`"head_sha": "` + sha + `", "base_sha": "` + strings.Repeat("b", 41) + `"`: "base_sha",
+		`"head_sha": "` + sha + `"`:                                    "head_sha",
+		`"head_sha": "` + sha + `", "base_ref": "--upload-pack=touch"`: "base_ref",
+		`"head_sha": "` + sha + `", "base_ref": ""`:                    "base_ref",
+		`"fail_on": "unspecified"`:                                     "fail_on",
 	} {
 		a := c.do(t, "POST", "/v1/reviews", json.RawMessage(`{"repo": "acme/api", "pr_number": 1, `+body+`}`))
 		assert.Equal(t, 400, a.status, body)

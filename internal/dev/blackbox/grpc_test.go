@@ -136,15 +136,11 @@ func TestGRPCErrors(t *testing.T) {
 	assert.Equal(t, codes.InvalidArgument, status.Code(err))
 	_, fields := details(t, err)
 	assert.ElementsMatch(t, []string{"repo", "pr_number"}, fields)
-	_, err = rpc.rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{})
-	assert.Equal(t, codes.InvalidArgument, status.Code(err))
 	_, err = rpc.rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{
 		Id: "x", Type: prwardenv1.Rule_Type(77).Enum(), Pattern: "a", Message: "m", Severity: prwardenv1.Severity_low.Enum(),
 	}})
 	assert.Equal(t, codes.InvalidArgument, status.Code(err))
 	assert.Contains(t, status.Convert(err).Message(), "regex")
-	_, err = rpc.reviews.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_none"})
-	assert.Equal(t, codes.NotFound, status.Code(err))
 	_, err = rpc.rules.DeleteRule(ctx, &prwardenv1.DeleteRuleRequest{Id: "secrets/private-key"})
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
 	reason, _ = details(t, err)

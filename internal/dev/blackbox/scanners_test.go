@@ -87,20 +87,20 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 			f := startFleet(t, 1, 1)
 			if !tt.hangs {
 				f.hosts.large(t, tt.repo, 800, "abcdefgh 12345678 abcdefgh 12345678 ?")
-				for i := range 20 {
-					addRule(t, f.client, map[string]any{
-						"id": fmt.Sprintf("heavy-%d", i), "type": "regex", "severity": "low", "message": "m",
-						"pattern": fmt.Sprintf(`[a-z]+\s[0-9 a-z]{%d,200}!$`, i), "multiline": i%2 == 0,
-					})
-				}
 			}
 
 			// A scan that was over before it could be canceled says nothing, and
-			// there is another one.
+			// there is another one, which takes longer.
 			var id string
 			var began time.Time
 			canceled, deadline := false, time.Now().Add(eventually)
-			for !canceled {
+			for round := 0; !canceled; round++ {
+				for i := round * 20; !tt.hangs && i < round*20+20; i++ {
+					addRule(t, f.client, map[string]any{
+						"id": fmt.Sprintf("heavy-%d", i), "type": "regex", "severity": "low", "message": "m",
+						"pattern": fmt.Sprintf(`[a-z]+\s[0-9 a-z]{%d,200}!$`, i%150), "multiline": i%2 == 0,
+					})
+				}
 				id = f.client.review(t, tt.repo, 1)
 				if tt.during(t, f, id) && !f.scanners[0].idle(t) {
 					began = time.Now()

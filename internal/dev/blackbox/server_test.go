@@ -51,6 +51,7 @@ type server struct {
 	config   string
 	database string
 	args     []string
+	env      []string
 
 	*process        // the present one
 	base     string // http://host:port
@@ -69,6 +70,7 @@ type serverOptions struct {
 	organizations []organization // one that may use everything
 	config        string         // more YAML
 	args          []string       // more arguments
+	env           []string       // more of its environment
 }
 
 // newServer prepares a server whose organizations read repositories from
@@ -81,6 +83,7 @@ func newServer(t *testing.T, h *hosts, o serverOptions) *server {
 		config:   filepath.Join(dir, "prwarden.yaml"),
 		database: "sqlite:" + filepath.Join(dir, "prwarden.db"),
 		args:     o.args,
+		env:      o.env,
 	}
 	if o.organizations == nil {
 		o.organizations = []organization{{"acme", "*/*"}}
@@ -114,7 +117,7 @@ func (s *server) start(t *testing.T) {
 		"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
 		"--database", s.database, "--config", s.config, "--cache-dir", filepath.Join(s.dir, "cache"),
 	}, s.args...)
-	s.process = startProcess(t, s.dir, nil, args...)
+	s.process = startProcess(t, s.dir, s.env, args...)
 	s.base, s.grpc, s.ops = "http://"+s.HTTP, s.GRPC, s.Ops
 }
 

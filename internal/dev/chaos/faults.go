@@ -64,6 +64,13 @@ func (w *world) note(kind, on string) {
 	w.made[kind+" "+on]++
 }
 
+// count is how many faults there were.
+func (w *world) count(fault string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.made[fault]
+}
+
 // choose picks a server or a scanner.
 func (w *world) choose(r *rand.Rand) (p *process, on string) {
 	if r.IntN(2) == 0 {

@@ -120,14 +120,14 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 
 // leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines
 // of logs that should not be there.
-func (r *run) leftovers(ctx context.Context) (left []string, err error) {
-	left, err = processesIn(r.s.dir)
+func (w *world) leftovers(ctx context.Context) (left []string, err error) {
+	left, err = processesIn(w.s.dir)
 	for n := 0; n < 100 && err == nil && len(left) > 0; n++ {
 		_ = pause(ctx, 200*time.Millisecond) // what was killed may still be ending
-		left, err = processesIn(r.s.dir)
+		left, err = processesIn(w.s.dir)
 	}
 
-	for _, p := range r.processes() {
+	for _, p := range w.processes() {
 		files, err1 := filepath.Glob(filepath.Join(p.TempDir(), "*"))
 		lines, err2 := p.readLog()
 		left, err = slices.Concat(left, files, lines), errors.Join(err, err1, err2)

@@ -40,7 +40,11 @@ func command(ctx context.Context, args []string) (good bool, err error) {
 	}
 
 	fmt.Printf("seed %d (-seed %d repeats the faults)\n", s.seed, s.seed)
-	v, err := execute(ctx, s, os.Stdout)
+	run := execute
+	if s.codeHosts {
+		run = executeHosts
+	}
+	v, err := run(ctx, s, os.Stdout)
 	if err == nil {
 		v.print(os.Stdout)
 		if v.good() {
@@ -71,6 +75,9 @@ type settings struct {
 	settle      time.Duration // what is left must end so long after the last fault
 	mostPassing float64       // share of reviews that may fail by passing faults
 
+	codeHosts bool // instead of clients there are code hosts, which tell of pushes
+	hosts     hostSettings
+
 	seed  uint64                    // of the faults and the repositories
 	every map[string]*time.Duration // between two faults of a kind; 0 for none
 }
@@ -84,6 +91,11 @@ func parse(args []string) (s settings, err error) {
 	f.DurationVar(&s.last, "for", 0, "how long there are faults, at least")
 	f.DurationVar(&s.settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
 	f.Float64Var(&s.mostPassing, "most-passing", 0.02, "share of reviews that may fail by passing faults")
+	f.BoolVar(&s.codeHosts, "hosts", false, "publish in code hosts that fail, while servers are killed")
+	f.IntVar(&s.hosts.pushes, "pushes", 200, "pushes to the pull requests of -hosts; each is told of six times")
+	f.IntVar(&s.hosts.kills, "kills", 500, "servers that are killed with -hosts")
+	f.DurationVar(&s.hosts.late, "late", margin,
+		"the latest that a code host does what it gave no answer to; 0 for hosts that do not fail")
 	f.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")
 	s.every = map[string]*time.Duration{}
 	for _, k := range kinds() {

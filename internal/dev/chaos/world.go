@@ -52,12 +52,17 @@ const (
 	databaseName = "prwarden"
 )
 
-// build makes a world and starts it. The caller closes it, also one that could not be finished.
-func build(ctx context.Context, s settings) (w *world, err error) {
-	w = &world{
+// newWorld is a world without anything in it.
+func newWorld(s settings) *world {
+	return &world{
 		s: s, tokens: map[string]string{}, made: map[string]int{},
 		proxies: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 	}
+}
+
+// build makes a world and starts it. The caller closes it, also one that could not be finished.
+func build(ctx context.Context, s settings) (w *world, err error) {
+	w = newWorld(s)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if *s.every["fill"] > 0 {
@@ -97,16 +102,9 @@ func (w *world) install(ctx context.Context) (err error) {
 		database = "sqlite:" + filepath.Join(w.disk, "prwarden.db")
 	}
 	if !w.s.sqlite {
-		if w.cluster, err = pgtest.NewCluster(ctx, pgtest.Durable()); err != nil {
+		if database, err = w.startDatabase(ctx); err != nil {
 			return err
 		}
-		if err := w.cluster.Start(ctx); err != nil {
-			return err
-		}
-		if err := w.cluster.CreateDatabase(ctx, databaseName); err != nil {
-			return err
-		}
-		database = w.cluster.TCPDSN(databaseName)
 	}
 
 	var all []program.Organization
@@ -129,6 +127,17 @@ func (w *world) install(ctx context.Context) (err error) {
 		err = w.cluster.Exec(ctx, databaseName, auditSQL)
 	}
 	return err
+}
+
+// startDatabase starts Postgres, and returns where its database is.
+func (w *world) startDatabase(ctx context.Context) (database string, err error) {
+	if w.cluster, err = pgtest.NewCluster(ctx, pgtest.Durable()); err != nil {
+		return "", err
+	}
+	if err := w.cluster.Start(ctx); err != nil {
+		return "", err
+	}
+	return w.cluster.TCPDSN(databaseName), w.cluster.CreateDatabase(ctx, databaseName)
 }
 
 // startScanner starts a scanner with a link to it.

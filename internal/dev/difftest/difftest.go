@@ -40,7 +40,7 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 	case errors.As(err, &failure):
 		r.Failed = true
 		if failure.Code == scan.CodeRepositoryInvalid && want.Failure == "" {
-			if _, _, err := plainDiff(ctx, dir, want.Base, want.Head); err != nil {
+			if _, _, _, err := plainDiff(ctx, dir, want.Base, want.Head); err != nil {
 				r.Counts["broken for plain git too"]++
 				return r, nil
 			}
@@ -58,14 +58,20 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 		r.problem("ends are %+v, should be %+v", got, want)
 		return r, nil
 	}
-	lines, paths, err := plainDiff(ctx, dir, want.Base, want.Head)
+	lines, _, paths, err := plainDiff(ctx, dir, want.Base, want.Head)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.compare(ctx, change, lines, paths)
+	before, err := plainBefore(ctx, dir, want.Base, want.Head)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.compare(ctx, dir, change, lines, paths, before)
 }
 
-func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, paths []string) error {
+func (r *Result) compare(
+	ctx context.Context, dir string, change scan.Change, lines Lines, paths []string, before map[string]earlier,
+) error {
 	var got []string
 	for file, err := range change.Files(ctx) {
 		if err != nil {
@@ -81,7 +87,19 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 			r.Counts["files that are too large"]++
 			continue
 		}
+		if to, err := plainLink(ctx, dir, change.HeadSHA(), file.Path); err != nil {
+			return err
+		} else if to != "" {
+			if r.Counts["links"]++; file.Before == nil || file.Before.Path != to || len(file.Added) > 0 {
+				r.problem("%q is not looked at as %q, to which it leads", file.Path, to)
+			}
+			continue
+		}
 		r.compareFile(file, want)
+		if old, _ := file.Old(); len(file.Removed) > 0 &&
+			strings.TrimSuffix(string(old), "\n") != strings.TrimSuffix(before[file.Path].content, "\n") {
+			r.problem("%q has other removed lines", file.Path)
+		}
 	}
 
 	slices.Sort(paths)

@@ -62,7 +62,7 @@ func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir str
 	if err != nil {
 		return nil, err
 	}
-	lines, paths, err := plainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
+	lines, removed, paths, err := plainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,20 @@ func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir str
 			continue
 		}
 		was := before[path]
+		to, err := plainLink(ctx, dir, got.HeadSHA, path)
+		if err == nil && to != "" {
+			content, err = plainGit(ctx, dir, "cat-file", "blob", got.HeadSHA+":"+to)
+			was, lines[path], removed[path] = earlier{to, content}, nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 		if strings.Contains(content+was.content, "\x00") { // encodings have tests of their own
 			isHere := func(f finding.Finding) bool { return f.File == path }
 			got.Findings = slices.DeleteFunc(got.Findings, isHere)
 			continue
 		}
-		for _, f := range c.file(path, content, lines[path], was) {
+		for _, f := range c.file(path, content, lines[path], removed[path], was) {
 			want[f] = true
 		}
 	}
@@ -124,7 +132,9 @@ func differences(got finding.Result, want map[found]bool) *Result {
 }
 
 // file tries every rule on the added lines of one file.
-func (c *Rules) file(path, content string, onlyAdded map[int]string, was earlier) []found {
+func (c *Rules) file(
+	path, content string, onlyAdded map[int]string, removed map[int]int, was earlier,
+) []found {
 	if content == "" || len(content) > scan.MaxFileSize {
 		return nil
 	}
@@ -143,7 +153,6 @@ func (c *Rules) file(path, content string, onlyAdded map[int]string, was earlier
 	if texts[len(texts)-1] == "" {
 		delete(every, len(texts))
 	}
-	oldFirst, _, _ := strings.Cut(was.content, "\n")
 	added := onlyAdded
 	looked := func(n int) bool {
 		_, isAdded := added[n]
@@ -151,22 +160,23 @@ func (c *Rules) file(path, content string, onlyAdded map[int]string, was earlier
 	}
 	var all []found
 	for i, r := range c.rules {
-		if !applies(r, path, texts[0]) {
+		if !applies(r, path, content) {
 			continue
 		}
 		added = onlyAdded
-		if was.path != "" && !applies(r, was.path, oldFirst) {
+		if was.path != "" && !applies(r, was.path, was.content) {
 			added = every // the rule has seen none of it
 		}
 		if r.Multiline {
 			for _, at := range c.patterns[i].FindAllStringIndex(content, -1) {
 				first := 1 + strings.Count(content[:at[0]], "\n")
 				last := 1 + strings.Count(content[:at[1]-1], "\n")
+				isTouched := joined(c.patterns[i], first, last, onlyAdded, removed, was)
 				for n := first; n <= last; n++ {
-					if looked(n) {
-						all = append(all, found{path, first, r.FullID()})
-						break
-					}
+					isTouched = isTouched || looked(n)
+				}
+				if isTouched {
+					all = append(all, found{path, first, r.FullID()})
 				}
 			}
 			continue
@@ -181,8 +191,31 @@ func (c *Rules) file(path, content string, onlyAdded map[int]string, was earlier
 	return all
 }
 
-func applies(r rule.Rule, path, firstLine string) bool {
+// joined says whether a match on lines of which none was added comes from lines that were removed within it: no match
+// began on its first line before.
+func joined(
+	pattern *regexp.Regexp, first, last int, added map[int]string, removed map[int]int, was earlier,
+) (isJoined bool) {
+	old := first
+	for n := range last {
+		if _, isAdded := added[n+1]; isAdded && n+1 < first {
+			old--
+		}
+		if n+1 <= first {
+			old += removed[n+1]
+		} else {
+			isJoined = isJoined || removed[n+1] > 0
+		}
+	}
+	began := func(at []int) bool { return 1+strings.Count(was.content[:at[0]], "\n") == old }
+
+	return isJoined && !slices.ContainsFunc(pattern.FindAllStringIndex(was.content, -1), began)
+}
+
+func applies(r rule.Rule, path, content string) bool {
+	firstLine, _, _ := strings.Cut(content, "\n")
 	p, has := r.Paths, language.Of(path, []byte(firstLine))
+	has = append(has, language.Inside(has, []byte(content))...)
 	isSpoken := func(name string) bool { name, _ = language.Canonical(name); return slices.Contains(has, name) }
 	if len(r.Languages) > 0 && !slices.ContainsFunc(r.Languages, isSpoken) {
 		return false

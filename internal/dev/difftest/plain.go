@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"sort"
 	"strconv"
@@ -20,6 +21,9 @@ import (
 
 // Lines are added lines: their text by path and line number.
 type Lines map[string]map[int]string
+
+// Removed are how many lines were removed, by path and the number of the line before which they stood.
+type Removed map[string]map[int]int
 
 // plainGit runs git in the repository at dir, as anyone would.
 func plainGit(ctx context.Context, dir string, args ...string) (string, error) {
@@ -36,22 +40,22 @@ func plainGit(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// plainDiff returns the added lines of `git diff --find-renames base...head`, and the paths of all changed files that
-// are there at head, in git's order.
-func plainDiff(ctx context.Context, dir, base, head string) (Lines, []string, error) {
+// plainDiff returns the added and removed lines of `git diff --find-renames base...head`, and the paths of all changed
+// files that are there at head, in git's order.
+func plainDiff(ctx context.Context, dir, base, head string) (Lines, Removed, []string, error) {
 	span := base + "..." + head
 	patch, err := plainGit(ctx, dir, "diff", "--text", "--find-renames", "--no-ext-diff", "--no-textconv", span)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	names, err := plainGit(ctx, dir, "diff", "--find-renames", "--diff-filter=d", "--name-only", "-z", span)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 
 	paths := strings.Split(names, "\x00")
-	lines, err := parsePlain(patch)
-	return lines, paths[:len(paths)-1], err
+	lines, removed, err := parsePlain(patch)
+	return lines, removed, paths[:len(paths)-1], err
 }
 
 // earlier is a file as it was before; the zero value when there was none.
@@ -86,11 +90,32 @@ func plainBefore(ctx context.Context, dir, base, head string) (map[string]earlie
 	return before, nil
 }
 
+// plainLink returns the file of a commit that a link leads to; "" for none, and for what is no link.
+func plainLink(ctx context.Context, dir, commit, link string) (string, error) {
+	mode, err := plainGit(ctx, dir, "ls-tree", commit, "--", ":(literal)"+link)
+	if err != nil || !strings.HasPrefix(mode, "120000 ") {
+		return "", err
+	}
+	to, err := plainGit(ctx, dir, "cat-file", "blob", commit+":"+link)
+	if err != nil {
+		return "", err
+	}
+
+	there := path.Join(path.Dir(link), to)
+	if to == "" || path.IsAbs(to) || there == "." || strings.HasPrefix(there, "..") {
+		return "", nil
+	}
+	if mode, err = plainGit(ctx, dir, "ls-tree", commit, "--", ":(literal)"+there); !strings.HasPrefix(mode, "100") {
+		there = ""
+	}
+	return there, err
+}
+
 var plainHunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // parsePlain reads a patch as a person does: by what each line begins with, and the counts of each hunk.
-func parsePlain(patch string) (Lines, error) {
-	lines := make(Lines)
+func parsePlain(patch string) (Lines, Removed, error) {
+	lines, removed := make(Lines), make(Removed)
 	var path string
 	var left, right, at int // lines of the hunk still to come, and the next line's number
 
@@ -98,6 +123,10 @@ func parsePlain(patch string) (Lines, error) {
 		text := strings.TrimSuffix(line, "\n")
 		switch {
 		case left > 0 && strings.HasPrefix(text, "-"):
+			if removed[path] == nil {
+				removed[path] = make(map[int]int)
+			}
+			removed[path][at]++
 			left--
 		case right > 0 && strings.HasPrefix(text, "+"):
 			if lines[path] == nil {
@@ -110,17 +139,17 @@ func parsePlain(patch string) (Lines, error) {
 			left, right, at = left-1, right-1, at+1
 		case strings.HasPrefix(text, `\`):
 		case left > 0 || right > 0:
-			return nil, fmt.Errorf("in %s: unexpected %q in a hunk", path, text)
+			return nil, nil, fmt.Errorf("in %s: unexpected %q in a hunk", path, text)
 		case strings.HasPrefix(text, "+++ "):
 			name, err := plainName(text[len("+++ "):])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			path = strings.TrimPrefix(name, "b/")
 		case strings.HasPrefix(text, "@@ "):
 			hunk := plainHunk.FindStringSubmatch(text)
 			if hunk == nil {
-				return nil, fmt.Errorf("in %s: hunk %q", path, text)
+				return nil, nil, fmt.Errorf("in %s: hunk %q", path, text)
 			}
 			left, _ = strconv.Atoi(cmp.Or(hunk[1], "1")) // digits; git leaves out a 1
 			right, _ = strconv.Atoi(cmp.Or(hunk[3], "1"))
@@ -128,7 +157,7 @@ func parsePlain(patch string) (Lines, error) {
 		}
 	}
 
-	return lines, nil
+	return lines, removed, nil
 }
 
 // plainName undoes git's quoting, and the tab that follows a name with spaces.

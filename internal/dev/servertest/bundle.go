@@ -26,15 +26,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/test/bufconn"
 
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/steady"
+	"github.com/prwarden/prwarden/internal/inbox"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/server/hook"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/server/rest"
@@ -48,6 +48,14 @@ const patience = 5 * time.Minute
 // Epoch is when everything in the fakes was created.
 var Epoch = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
+// checkPage is where a connection shows all reviews; "" for nowhere.
+type checkPage string
+
+// Page implements api.CheckPages.
+func (p checkPage) Page(context.Context, string, review.Review) (string, error) {
+	return string(p), nil
+}
+
 // Bundle is a running transport.
 type Bundle struct {
 	Reviews  *Reviews
@@ -55,6 +63,8 @@ type Bundle struct {
 	Keys     *auth.Keys
 	Stats    *Stats
 	Policies *Policies
+	Hooks    *Hooks
+	Triage   *Triage
 	Handlers *api.Reviews
 	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
@@ -72,6 +82,8 @@ type Options struct {
 	Observe func(rest.Answered)
 	Limits  overload.Limits // in place of those of a server
 	Pipes   bool            // ports are in memory, for a clock that a test moves
+
+	CheckPage string // where a connection shows all reviews; nowhere when ""
 }
 
 // Start starts a transport that ends with the test.
@@ -83,11 +95,13 @@ func Start(t testing.TB, o Options) *Bundle {
 	}
 
 	b := &Bundle{
-		Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Logs: &Logs{}, Clock: time.Now(),
+		Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Hooks: &Hooks{},
+		Triage: &Triage{},
+		Logs:   &Logs{}, Clock: time.Now(),
 	}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
-	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
+	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{}, checkPage(o.CheckPage))
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
 	b.Guard = overload.NewGuard(limits, nil, log, func(overload.Limit) {})
@@ -95,9 +109,22 @@ func Start(t testing.TB, o Options) *Bundle {
 	admission := rpc.Admission{Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard}
 
 	server := rpc.New(rpc.Config{
-		Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log, Register: b.register,
+		Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log,
+		Register: api.Services{
+			Reviews: b.Handlers, Rules: api.NewRules(b.Rules, b.Rules), Keys: api.NewKeys(b.Keys),
+			Policies: api.NewPolicies(policy.NewService(b.Policies, nil)), Audit: api.NewAudit(nil),
+			Triage:   api.NewTriage(b.Triage),
+			Hosts:    api.NewConnections(nil, nil),
+			Webhooks: api.NewWebhooks(nil),
+			Pulls:    api.NewPullRequests(nil),
+			Stats:    api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })),
+			Health:   health.NewServer(),
+		}.Register,
 	})
 	gateway, err := rest.New(rest.Config{
+		Hooks: hook.New(hook.Config{
+			Hosts: b.Hooks, Inbox: inbox.New(hookStore{hooks: b.Hooks}), Guard: b.Guard, Now: time.Now, Log: log,
+		}),
 		Scanner: func() bool { return true },
 		Conn:    server.Conn(), Admission: admission, OpenAPI: Document(), Log: log,
 		Tracer:  noop.NewTracerProvider().Tracer("test"),
@@ -187,18 +214,6 @@ func (b *Bundle) Dial(t testing.TB, toGRPC bool) net.Conn {
 // Document is the OpenAPI document: more than a connection holds.
 func Document() []byte {
 	return fmt.Appendf(nil, `{"openapi":"3.0.0","info":{"description":"%s"}}`, strings.Repeat("x", 4*pipeBuffer))
-}
-
-func (b *Bundle) register(r grpc.ServiceRegistrar) {
-	prwardenv1.RegisterReviewServiceServer(r, b.Handlers)
-	prwardenv1.RegisterRuleServiceServer(r, api.NewRules(b.Rules, b.Rules))
-	prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(b.Keys))
-	prwardenv1.RegisterPolicyServiceServer(r, api.NewPolicies(policy.NewService(b.Policies, nil)))
-	prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })))
-	healthpb.RegisterHealthServer(r, health.NewServer())
-	if s, ok := r.(reflection.GRPCServer); ok {
-		reflection.Register(s)
-	}
 }
 
 // Key makes a key of the organization acme and returns it with its token; with

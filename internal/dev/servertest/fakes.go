@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/stats"
+	"github.com/prwarden/prwarden/internal/triage"
 )
 
 // Reviews is an api.ReviewService whose answers a test gives. A function that is
@@ -233,4 +234,39 @@ func (f *Stats) RuleStats(_ context.Context, _ string, filter stats.Filter) ([]s
 	f.Asked = filter
 
 	return f.Rules, nil
+}
+
+// Triage is an api.TriageService of one change.
+type Triage struct {
+	Changes []triage.Change // that were asked for
+	Listed  triage.ListInput
+}
+
+// Set implements api.TriageService.
+func (f *Triage) Set(_ context.Context, _ string, c triage.Change) (string, int, error) {
+	f.Changes = append(f.Changes, c)
+
+	return "trg_a", len(c.Fingerprints), nil
+}
+
+// Undo implements api.TriageService.
+func (f *Triage) Undo(_ context.Context, _, changeID string) (int, error) {
+	if changeID != "trg_a" {
+		return 0, errs.New(errs.NotFound, errs.ReasonTriageNotFound, "There is no such change that can be undone.")
+	}
+
+	return 1, nil
+}
+
+// List implements api.TriageService.
+func (f *Triage) List(_ context.Context, _ string, in triage.ListInput) ([]triage.Decided, string, error) {
+	f.Listed = in
+
+	return []triage.Decided{{
+		Repo: "acme/api", PRNumber: 7, Fingerprint: "0f", RuleID: "custom/r", ChangeID: "trg_a",
+		Triage: finding.Triage{
+			Decision: finding.Accepted, Reason: "checked", Until: "2027-01-31", By: "key:key_a", At: Epoch,
+			Scope: finding.InPullRequest,
+		},
+	}}, "", nil
 }

@@ -73,6 +73,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		{File: "c", RuleID: "custom/r", Reason: "rule_stopped", Severity: rule.Critical},
 	}
 	o.Exclusions = finding.Exclusions{Files: 12, By: rule.FilePath}
+	o.Publish = rule.Publish{NoSummary: true, CommentsMin: rule.Critical, CommentsMax: new(int)}
 	o.SwitchedOff = []finding.SwitchedOff{
 		{RuleID: "a/b", By: finding.ByOrganization, How: finding.HowDisable},
 		{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
@@ -89,7 +90,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
 		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt, Priority: review.Normal,
-		Exclusions: o.Exclusions, SwitchedOff: o.SwitchedOff,
+		Exclusions: o.Exclusions, SwitchedOff: o.SwitchedOff, Publish: o.Publish,
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,7 +139,9 @@ func revokedKey(t *testing.T, h Harness) {
 
 	for _, id := range []string{"key_a", "key_b"} {
 		for _, org := range []string{acme, ""} {
-			wantError(t, revokeKey(ctx, h, org, id), errs.NotFound, errs.ReasonKeyNotFound)
+			revoked, err := h.Store.RevokeKey(ctx, org, id, false)
+			require.NoError(t, err)
+			assert.Empty(t, revoked, "it was before")
 		}
 		k, err := keyByHash(ctx, h.Store, hashOf(id))
 		require.NoError(t, err, "a revoked key is found, too")
@@ -188,8 +189,10 @@ func revokedFamily(t *testing.T, h Harness) {
 	assert.Equal(t, audit.Change{Action: audit.KeyRevoke, Target: "key_root", Fields: []audit.Field{
 		{Name: "child", Before: "key_a"}, {Name: "child", Before: "key_aaa"}, {Name: "child", Before: "key_b"},
 	}}, e.Change)
-	_, err = h.Store.RevokeKey(ctx, acme, "key_root", true)
-	wantError(t, err, errs.NotFound, errs.ReasonKeyNotFound)
+	revoked, err = h.Store.RevokeKey(ctx, acme, "key_root", true)
+	require.NoError(t, err)
+	assert.Empty(t, revoked)
+	assert.Equal(t, e, events(t, h, acme, audit.Filter{Limit: 1})[0])
 
 	// A server that still knows a key that was just revoked makes no key by it.
 	wantError(t, addChild(h, "key_late", "key_aaa", time.Time{}), errs.Unauthenticated, errs.ReasonKeyRevoked)
@@ -197,13 +200,40 @@ func revokedFamily(t *testing.T, h Harness) {
 	wantError(t, addChild(h, "key_late", "key_gone", time.Time{}), errs.Unauthenticated, errs.ReasonKeyInvalid)
 	require.NoError(t, addChild(h, "key_xx", "key_x", time.Time{}))
 
-	// The family of a key that is no more remembered is still one.
-	require.NoError(t, revokeKey(ctx, h, acme, "key_x"))
+	// The family of keys that are no more remembered is still one.
+	require.NoError(t, addChild(h, "key_xxx", "key_xx", time.Time{}))
+	require.NoError(t, addChild(h, "key_xxxx", "key_xxx", time.Time{}))
+	for _, id := range []string{"key_x", "key_xx", "key_xxx"} {
+		require.NoError(t, revokeKey(ctx, h, acme, id))
+	}
 	h.Clock.Advance(review.KeepKeys)
 	purgeKeys(t, h)
+	purgeKeys(t, h)
+	assert.Equal(t, []string{"key_xxxx", "key_stranger"}, keyIDs(t, h, ""))
 	revoked, err = h.Store.RevokeKey(ctx, "", "key_stranger", true)
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"key_stranger", "key_xx"}, revoked)
+	assert.ElementsMatch(t, []string{"key_stranger", "key_xxxx"}, revoked)
+}
+
+func manyDeadKeys(t *testing.T, h Harness) {
+	const beyond = 7
+	addKey(t, h, acme, "key_valid")
+	addKey(t, h, other, "key_other")
+	for i := range auth.MaxListed + beyond {
+		h.Clock.Advance(time.Millisecond)
+		id := fmt.Sprintf("key_%d", i)
+		require.NoError(t, addChild(h, id, "key_valid", h.Clock.Now().Add(time.Millisecond)))
+		if i%10 == 0 {
+			require.NoError(t, revokeKey(t.Context(), h, acme, id))
+		}
+	}
+	h.Clock.Advance(time.Minute)
+	require.NoError(t, revokeKey(t.Context(), h, acme, "key_valid"))
+	addKey(t, h, acme, "key_late")
+	assert.Equal(t, beyond, purgeKeys(t, h), "not the first of its family")
+	ids := keyIDs(t, h, "")
+	assert.Len(t, ids, auth.MaxListed+3)
+	assert.Subset(t, ids, []string{"key_valid", "key_other", "key_late", fmt.Sprintf("key_%d", beyond)})
 }
 
 func keyQuota(t *testing.T, h Harness) {
@@ -285,93 +315,4 @@ func touchedKeys(t *testing.T, h Harness) {
 	require.NoError(t, h.Store.TouchKeys(ctx, map[string]time.Time{"key_a": first, "key_b": later}))
 	want("key_a", later.UTC().Truncate(time.Microsecond)) // not backwards
 	want("key_b", later.UTC().Truncate(time.Microsecond))
-}
-
-// organizationOf returns an organization with a value in every setting.
-func organizationOf(name string) organization.Organization {
-	return organization.Organization{
-		Name: name, Repositories: []string{name + "/*", "x/y"},
-		Host: organization.Host{
-			Kind: organization.KindGit, URL: "https://git.example.com/{repo}.git", TokenEnv: "PRWARDEN_TOKEN",
-			Username: "u", HeadRef: "refs/h/{number}", MergeRef: "refs/m/{number}",
-		},
-		MaxScans: 3, MaxQueued: 20, RateLimit: 700,
-	}
-}
-
-func wantOrganizations(t *testing.T, s Store, want ...organization.Organization) {
-	t.Helper()
-	list, err := s.Organizations(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, append([]organization.Organization{}, want...), list)
-}
-
-func declare(t *testing.T, s Store, declared ...organization.Organization) (changed []string) {
-	t.Helper()
-	changed, err := s.DeclareOrganizations(t.Context(), declared)
-	require.NoError(t, err)
-
-	return changed
-}
-
-func organizationLife(t *testing.T, h Harness) {
-	o := organizationOf("acme")
-	require.NoError(t, h.Store.CreateOrganization(t.Context(), o))
-	require.ErrorIs(t, h.Store.CreateOrganization(t.Context(), o), organization.ErrExists)
-	wantOrganizations(t, h.Store, o)
-
-	change := func(o *organization.Organization) error {
-		o.Repositories, o.MaxScans = []string{"*/*"}, 0
-
-		return nil
-	}
-	require.NoError(t, h.Store.UpdateOrganization(t.Context(), "acme", change))
-	require.NoError(t, change(&o))
-	wantOrganizations(t, h.Store, o)
-	require.ErrorIs(t, h.Store.UpdateOrganization(t.Context(), "other", change), organization.ErrNotFound)
-
-	failing := func(*organization.Organization) error { return organization.ErrExists }
-	require.ErrorIs(t, h.Store.UpdateOrganization(t.Context(), "acme", failing), organization.ErrExists)
-}
-
-func organizationsDeclared(t *testing.T, h Harness) {
-	a, b, c := organizationOf("a"), organizationOf("b"), organizationOf("c")
-	require.NoError(t, h.Store.CreateOrganization(t.Context(), c))
-	require.NoError(t, h.Store.CreateOrganization(t.Context(), a))
-
-	a.Declared, b.Declared = true, true
-	assert.Empty(t, declare(t, h.Store, b, a), "nothing was declared before")
-	wantOrganizations(t, h.Store, a, b, c)
-	assert.Empty(t, declare(t, h.Store, a, b), "the same again")
-	require.ErrorIs(t, h.Store.UpdateOrganization(t.Context(), "a", func(*organization.Organization) error {
-		return nil
-	}), organization.ErrDeclared)
-
-	b.MaxQueued = 7 // another file
-	assert.Equal(t, []string{"b"}, declare(t, h.Store, b))
-	a.Declared = false
-	wantOrganizations(t, h.Store, a, b, c)
-	require.NoError(t, h.Store.UpdateOrganization(t.Context(), "a", func(o *organization.Organization) error {
-		o.MaxQueued = 1
-
-		return nil
-	}), "what no file names any more can be changed")
-}
-
-func organizationDefault(t *testing.T, h Harness) {
-	start := func(ctx context.Context, _ int) error {
-		return organization.Apply(ctx, h.Store, nil, slog.New(slog.DiscardHandler))
-	}
-	together(t, 8, start)
-	o := organization.NewDefault()
-	wantOrganizations(t, h.Store, o)
-
-	o.MaxQueued = 7
-	require.NoError(t, h.Store.UpdateOrganization(t.Context(), o.Name, func(stored *organization.Organization) error {
-		stored.MaxQueued = 7
-
-		return nil
-	}))
-	together(t, 8, start)
-	wantOrganizations(t, h.Store, o)
 }

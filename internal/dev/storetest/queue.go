@@ -17,12 +17,14 @@ func claimed(t *testing.T, h Harness) {
 	noClaim(t, h)
 	n := newReview(acme, "rev_a")
 	n.Repo, n.PRNumber, n.Ruleset, n.TraceParent = "acme/site", 42, "custom", traceParent
+	n.CreatedBy = "connection:con_a"
 	accept(t, h, n)
 	h.Clock.Advance(time.Minute)
 
 	assert.Equal(t, review.Claim{
 		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
 		TraceParent: traceParent, Waited: time.Minute, Today: "2026-11-20", FailOn: rule.High,
+		CreatedBy: "connection:con_a",
 	}, claim(t, h))
 
 	r := state(t, h, acme, "rev_a")

@@ -133,7 +133,7 @@ func listPages(t *testing.T, h Harness) {
 func listFilters(t *testing.T, h Harness) {
 	add := func(id, repo string, number int32) {
 		n := newReview(acme, id)
-		n.Repo, n.PRNumber = repo, number
+		n.Repo, n.PRNumber, n.CreatedBy = repo, number, "key:"+repo
 		accept(t, h, n)
 		h.Clock.Advance(time.Second)
 	}
@@ -158,6 +158,7 @@ func listFilters(t *testing.T, h Harness) {
 		"in progress":  {review.Filter{Status: review.InProgress}, []string{"rev_1"}},
 		"canceled":     {review.Filter{Status: review.Canceled}, []string{"rev_2"}},
 		"failed":       {review.Filter{Status: review.Failed}, []string{}},
+		"creator":      {review.Filter{CreatedBy: "key:acme/site"}, []string{"rev_3"}},
 		"all of them":  {review.Filter{Repo: "acme/shop", PRNumber: 1, Status: review.Queued}, []string{"rev_4"}},
 		"after a review": {review.Filter{After: page.Cursor{At: second.CreatedAt, ID: second.ID}},
 			[]string{"rev_1"}},

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +148,7 @@ func ruleQuota(t *testing.T, h Harness) {
 // Rules are read whole, so their texts are bounded in sum.
 func rulesSize(t *testing.T, h Harness) {
 	var b rule.Batch
-	for i := range rule.MaxRulesSize / rule.MaxAllCases {
+	for i := range rule.MaxRulesSize/rule.MaxAllCases + 1 {
 		r := orgRule(fmt.Sprintf("r%d", i))
 		r.Cases.NoMatch = []string{strings.Repeat("x", rule.MaxAllCases/2), strings.Repeat("y", rule.MaxAllCases/2)}
 		b.Create = append(b.Create, r)
@@ -254,127 +253,4 @@ func rulesApart(t *testing.T, h Harness) {
 	require.NoError(t, h.Store.DeleteRule(t.Context(), other, "custom/same"))
 	_, err = h.Store.GetRule(t.Context(), acme, "custom/same")
 	require.NoError(t, err)
-}
-
-// exportedRules returns the rules of acme and their etag, as both queries have them.
-func exportedRules(t *testing.T, h Harness) ([]rule.Rule, string) {
-	t.Helper()
-	rules, etag, err := h.Store.ExportRules(t.Context(), acme)
-	require.NoError(t, err)
-	byID, same, err := h.Store.RuleEtags(t.Context(), acme)
-	require.NoError(t, err)
-	assert.Equal(t, etag, same)
-	assert.Len(t, byID, len(rules))
-	for _, r := range rules {
-		assert.Equal(t, r.Document().Etag(), byID[r.FullID()])
-	}
-	return rules, etag
-}
-
-func pushedRules(t *testing.T, h Harness) {
-	const quota = 300
-	ctx := as(t, audit.Key, "key_a")
-	addRule(t, h, other, orgRule("r0000"))
-	apply := func(b rule.Batch) string {
-		t.Helper()
-		b.Quota = quota
-		etag, err := h.Store.ApplyRules(ctx, acme, b)
-		require.NoError(t, err)
-		return etag
-	}
-	export := func() ([]rule.Rule, string) { return exportedRules(t, h) }
-
-	var pushed []rule.Rule
-	for i := range 250 {
-		r := orgRule(fmt.Sprintf("r%04d", i))
-		if i%2 == 1 {
-			r = repoRule(r.ID, repo)
-		}
-		pushed = append(pushed, r)
-	}
-	before, etag := export()
-	assert.Empty(t, before)
-	apply(rule.Batch{Create: pushed, Etag: etag})
-	stored, etag := export()
-	assert.Equal(t, rule.DocumentsOf(pushed), rule.DocumentsOf(stored))
-	begun := h.Clock.Stored()
-
-	h.Clock.Advance(time.Hour)
-	changed := slices.Clone(pushed[:150])
-	for i := range changed {
-		changed[i].Pattern = "y"
-	}
-	var gone []string
-	for _, r := range pushed[200:] {
-		gone = append(gone, r.FullID())
-	}
-	last := apply(rule.Batch{Create: []rule.Rule{orgRule("new")}, Update: changed, Delete: gone, Etag: etag})
-	assert.NotEqual(t, etag, last)
-	stored, now := export()
-	assert.Equal(t, last, now)
-	want := append([]rule.Rule{orgRule("new")}, slices.Concat(changed, pushed[150:200])...)
-	assert.Equal(t, rule.DocumentsOf(want), rule.DocumentsOf(stored))
-	assert.Equal(t, begun, stored[1].CreatedAt)
-	assert.Equal(t, h.Clock.Stored(), stored[1].UpdatedAt)
-	assert.Equal(t, begun, stored[200].UpdatedAt, "it was not changed")
-	some, err := h.Store.GetRules(ctx, acme, []string{"custom/new", "custom/none", "custom/r0001"})
-	require.NoError(t, err)
-	assert.ElementsMatch(t, []rule.Rule{stored[0], stored[2]}, some)
-
-	_, err = h.Store.ApplyRules(ctx, acme, rule.Batch{Delete: gone[:1], Etag: etag, Quota: quota})
-	wantError(t, err, errs.Aborted, errs.ReasonEtagMismatch)
-	more := make([]rule.Rule, 100)
-	for i := range more {
-		more[i] = orgRule(fmt.Sprintf("more%d", i))
-	}
-	_, err = h.Store.ApplyRules(ctx, acme, rule.Batch{Create: more, Update: pushed[:1], Etag: last, Quota: quota})
-	wantError(t, err, errs.FailedPrecondition, errs.ReasonRuleQuota)
-	after, now := export()
-	assert.Equal(t, stored, after, "all or nothing")
-	assert.Equal(t, last, now)
-
-	events := events(t, h, acme, audit.Filter{Action: audit.RulePush})
-	require.Len(t, events, 2, "one for each push")
-	assert.Equal(t, []audit.Field{
-		{Name: "created", After: "1"}, {Name: "updated", After: "150"}, {Name: "deleted", After: "50"},
-	}, events[0].Fields)
-	foreign, _, err := h.Store.ExportRules(ctx, other)
-	require.NoError(t, err)
-	assert.Len(t, foreign, 1)
-}
-
-func ruleHistory(t *testing.T, h Harness) {
-	ctx := as(t, audit.Key, "key_a")
-	history := func(org string, before int64, limit int) []rule.Version {
-		versions, err := h.Store.RuleHistory(ctx, org, "custom/no-x", before, limit)
-		require.NoError(t, err)
-		return versions
-	}
-	assert.Empty(t, history(acme, 0, 10))
-	first := addRule(t, h, acme, orgRule("no-x"))
-	begun := h.Clock.Stored()
-	addRule(t, h, acme, orgRule("other"))
-	h.Clock.Advance(time.Hour)
-
-	after := orgRule("no-x")
-	after.Pattern, after.Disabled, after.Cases.Match = "y", true, []string{"y"}
-	_, err := h.Store.UpdateRule(ctx, acme, after, first.Etag)
-	require.NoError(t, err)
-	changed := h.Clock.Stored()
-	_, etag, err := h.Store.RuleEtags(ctx, acme)
-	require.NoError(t, err)
-	_, err = h.Store.ApplyRules(ctx, acme, rule.Batch{Update: []rule.Rule{orgRule("no-x")}, Etag: etag, Quota: 10})
-	require.NoError(t, err)
-	require.NoError(t, h.Store.DeleteRule(ctx, acme, "custom/no-x"))
-
-	was, is := orgRule("no-x").Document(), after.Document()
-	want := []rule.Version{
-		{Seq: 5, At: changed, By: "key:key_a", Action: rule.ActionDelete},
-		{Seq: 4, At: changed, By: "key:key_a", Action: rule.ActionUpdate, Rule: &was},
-		{Seq: 3, At: changed, By: "key:key_a", Action: rule.ActionUpdate, Rule: &is},
-		{Seq: 1, At: begun, By: "system", Action: rule.ActionCreate, Rule: &was},
-	}
-	assert.Equal(t, want, history(acme, 0, 10))
-	assert.Equal(t, want[1:3], history(acme, 5, 2))
-	assert.Empty(t, history(other, 0, 10))
 }

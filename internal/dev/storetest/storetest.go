@@ -1,6 +1,7 @@
 // Package storetest is the conformance suite of stores: every sentence of
-// review.Store, rule.Store, auth.KeyStore, stats.Store and policy.Store as a test, whichever
-// database is behind them.
+// review.Store, rule.Store, auth.KeyStore, stats.Store, policy.Store, publish.Store,
+// connection.Store, inbox.Store, triage.Store,
+// webhook.Store, account.Store and command.Store as a test, whichever database is behind them.
 package storetest
 
 import (
@@ -13,15 +14,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/command"
+	"github.com/prwarden/prwarden/internal/connection"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/inbox"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/publish"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
+	"github.com/prwarden/prwarden/internal/triage"
+	"github.com/prwarden/prwarden/internal/webhook"
 )
 
 // Store is all that a store does.
@@ -34,6 +42,15 @@ type Store interface {
 	review.RetentionStore
 	stats.Store
 	policy.Store
+	publish.Store
+	connection.Store
+	inbox.Store
+	inbox.PullRequests
+	triage.Store
+	command.Store
+	inbox.Sweeps
+	webhook.Store
+	account.Store
 }
 
 // Harness is an empty store to be tested.
@@ -53,6 +70,10 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
 	all := reviewTests()
 	maps.Copy(all, otherTests())
+	maps.Copy(all, triageTests())
+	maps.Copy(all, connectedTests())
+	maps.Copy(all, webhookTests())
+	maps.Copy(all, accountTests())
 	for name, test := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,13 +177,16 @@ func otherTests() map[string]func(*testing.T, Harness) {
 		"Audit/organizations are apart":                auditApart,
 		"Audit/an event is bounded and holds no token": auditBounded,
 
-		"Races/the quota of keys holds": keyQuotaRace,
+		"Races/the quota of keys holds":               keyQuotaRace,
+		"Races/an organization is created once":       organizationsRace,
+		"Races/rules are changed one after the other": rulesRace,
 
 		"Retention/old events go":               purgedEvents,
 		"Retention/only what ended is deleted":  purgedEnded,
 		"Retention/one step does little":        purgedInSteps,
 		"Retention/expired idempotency keys go": purgedIdempotency,
 		"Retention/dead API keys go":            purgedKeys,
+		"Retention/many dead API keys go":       manyDeadKeys,
 
 		"Retention/old numbers go": purgedNumbers,
 
@@ -173,8 +197,9 @@ func otherTests() map[string]func(*testing.T, Harness) {
 		"Policies/organizations are apart":       policiesApart,
 		"Policies/another etag changes nothing":  policyEtag,
 		"Finish/a stricter threshold is kept":    keptThreshold,
-		"Reopen/everything is still there":       everythingStays,
-		"Reopen/a closed store is away":          closedStore,
+
+		"Reopen/everything is still there": everythingStays,
+		"Reopen/a closed store is away":    closedStore,
 	}
 }
 

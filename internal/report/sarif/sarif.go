@@ -42,12 +42,13 @@ type Input struct {
 
 	// Version is prwarden's own.
 	Version string
-	// OmitSuppressed leaves out findings that comments suppress.
+	// OmitSuppressed leaves out findings that comments suppress, and those that somebody
+	// has set aside.
 	OmitSuppressed bool
 }
 
 // Write writes a log, a result at a time, as results are most of it. Of more than
-// MaxResults findings it takes those that no comment suppresses before the
+// MaxResults findings it takes those that nobody has suppressed before the
 // others, and then the most severe, and a notification says how many there were.
 func Write(w io.Writer, in Input) error {
 	findings, total := selected(in)
@@ -88,7 +89,9 @@ func Write(w io.Writer, in Input) error {
 // there would be without a limit.
 func selected(in Input) (list []finding.Finding, total int) {
 	list = slices.Clone(in.Review.Findings)
-	if !in.OmitSuppressed {
+	if in.OmitSuppressed {
+		list = slices.DeleteFunc(list, func(f finding.Finding) bool { return f.Triage != nil })
+	} else {
 		list = append(list, in.Review.Suppressed...)
 	}
 
@@ -101,9 +104,7 @@ func selected(in Input) (list []finding.Finding, total int) {
 		list = list[:MaxResults]
 	}
 
-	slices.SortStableFunc(list, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
-	})
+	slices.SortStableFunc(list, finding.InOrder)
 	return list, total
 }
 
@@ -138,18 +139,18 @@ func newInvocation(input Input, results, total int) invocation {
 		notify("error", "Parts of the change that were not looked at: "+strconv.Itoa(v.NotLookedAt)+".")
 	}
 
-	for _, text := range []string{
-		r.Exclusions.Text(), finding.SwitchedOffText(r.SwitchedOff, finding.ByOrganization),
-		finding.SwitchedOffText(r.SwitchedOff, finding.ByRepository),
-	} {
-		if text != "" {
-			notify("note", plain(text))
-		}
+	for _, text := range finding.LeftOut(r.Exclusions, r.SwitchedOff) {
+		notify("note", plain(text))
 	}
 	for _, s := range r.Skips {
 		in.Notifications = append(in.Notifications, newSkip(s))
 	}
 	if input.OmitSuppressed {
+		for _, f := range r.Findings {
+			if t := f.Triage; t != nil {
+				in.Notifications = append(in.Notifications, newAside(f, "Set aside: "+justification(*t)+". "))
+			}
+		}
 		for _, f := range r.Suppressed {
 			text := "Suppressed by a comment"
 			if s := f.Suppression; s != nil && s.Reason != "" {
@@ -183,7 +184,11 @@ func newFacts(r review.Review) *facts {
 
 // newSkip says that something was not looked at.
 func newSkip(s finding.Skip) notification {
-	n := notification{Level: "error", Message: message{Text: "Not looked at: " + plain(s.Text()) + "."}}
+	var where *region
+	if s.Line > 0 {
+		where = &region{StartLine: s.Line}
+	}
+	n := notificationAt("error", "Not looked at: "+plain(s.Text())+".", s.File, where)
 	if s.Tolerated {
 		n.Level = "note"
 	}
@@ -191,24 +196,22 @@ func newSkip(s finding.Skip) notification {
 		n.Rule = &ruleRef{ID: s.RuleID}
 	}
 
-	n.Locations = make([]location, 1)
-	where := &n.Locations[0].PhysicalLocation
-	where.ArtifactLocation.URI = relativeURI(s.File)
-	if s.Line > 0 {
-		where.Region = &region{StartLine: s.Line}
-	}
+	return n
+}
+
+// notificationAt is a text about a place.
+func notificationAt(level, text, file string, where *region) notification {
+	n := notification{Level: level, Message: message{Text: text}, Locations: make([]location, 1)}
+	place := &n.Locations[0].PhysicalLocation
+	place.ArtifactLocation.URI, place.Region = relativeURI(file), where
 
 	return n
 }
 
 // newAside is a finding that is no result, and why that is.
 func newAside(f finding.Finding, why string) notification {
-	n := notification{
-		Level: "note", Message: message{Text: plain(why + f.Message)}, Rule: &ruleRef{ID: f.RuleID},
-		Locations: make([]location, 1),
-	}
-	where := &n.Locations[0].PhysicalLocation
-	where.ArtifactLocation.URI, where.Region = relativeURI(f.File), newRegion(f)
+	n := notificationAt("note", plain(why+f.Message), f.File, newRegion(f))
+	n.Rule = &ruleRef{ID: f.RuleID}
 
 	return n
 }
@@ -236,10 +239,24 @@ func newResult(f finding.Finding, ruleIndex int, compared bool) result {
 }
 
 func suppressions(f finding.Finding) []suppression {
-	if f.Suppression == nil {
-		return nil
+	if s := f.Suppression; s != nil {
+		return []suppression{{Kind: "inSource", Status: "accepted", Justification: finding.Shown(s.Reason)}}
 	}
-	return []suppression{{Kind: "inSource", Status: "accepted", Justification: finding.Shown(f.Suppression.Reason)}}
+	if t := f.Triage; t != nil {
+		return []suppression{{Kind: "external", Status: "accepted", Justification: justification(*t)}}
+	}
+
+	return nil
+}
+
+// justification is why somebody has set a finding aside.
+func justification(t finding.Triage) string {
+	text := finding.Shown(t.Reason) + " (" + t.Decision.Word() + " by " + finding.Shown(t.By)
+	if t.Until != "" {
+		text += " until " + t.Until
+	}
+
+	return text + ")"
 }
 
 // newRegion is where a finding is: whole lines where no columns are known.

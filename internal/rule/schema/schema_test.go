@@ -125,6 +125,7 @@ func TestIsThatOfTheParser(t *testing.T) {
 		properties + ".paths.properties":  "rules:\n- paths: {qqqqqq: 1}",
 		properties + ".cases.properties":  "rules:\n- cases: {qqqqqq: 1}",
 		"definitions.override.properties": "override: {a/b: {qqqqqq: 1}}",
+		"properties.publish.properties":   "publish: {qqqqqq: 1}",
 	} {
 		_, err := rule.ParsePushFile(t.Context(), []byte("version: 1\n"+file))
 		keys := slices.Sorted(maps.Keys(at(path).(map[string]any)))
@@ -132,25 +133,27 @@ func TestIsThatOfTheParser(t *testing.T) {
 	}
 
 	for path, want := range map[string]int{
-		"properties.disable.maxItems":                             rule.MaxFileDisabled,
-		"properties.exclude.maxItems":                             rule.MaxFileExcludes,
-		"properties.override.maxProperties":                       rule.MaxFileOverrides,
-		"properties.rules.maxItems":                               rule.MaxLocalFileRules,
-		"definitions.glob.maxLength":                              match.MaxGlob,
-		"definitions.id.maxLength":                                rule.MaxID,
-		"definitions.override.properties.exclude.maxItems":        rule.MaxGlobs,
-		properties + ".pattern.maxLength":                         match.MaxPattern,
-		properties + ".message.maxLength":                         rule.MaxMessage,
-		properties + ".references.maxItems":                       rule.MaxReferences,
-		properties + ".languages.maxItems":                        rule.MaxLanguages,
-		properties + ".languages.items.maxLength":                 language.MaxName,
-		properties + ".references.items.maxLength":                rule.MaxReference,
-		properties + ".paths.properties.include.maxItems":         rule.MaxGlobs,
-		properties + ".paths.properties.exclude.maxItems":         rule.MaxGlobs,
-		properties + ".cases.properties.match.maxItems":           rule.MaxCases,
-		properties + ".cases.properties.match.items.maxLength":    rule.MaxCase,
-		properties + ".cases.properties.no_match.maxItems":        rule.MaxCases,
-		properties + ".cases.properties.no_match.items.maxLength": rule.MaxCase,
+		"properties.disable.maxItems":                              rule.MaxFileDisabled,
+		"properties.exclude.maxItems":                              rule.MaxFileExcludes,
+		"properties.override.maxProperties":                        rule.MaxFileOverrides,
+		"properties.rules.maxItems":                                rule.MaxLocalFileRules,
+		"properties.publish.properties.comments_max.maximum":       rule.MaxComments,
+		"properties.publish.properties.forks_comments_max.maximum": rule.MaxComments,
+		"definitions.glob.maxLength":                               match.MaxGlob,
+		"definitions.id.maxLength":                                 rule.MaxID,
+		"definitions.override.properties.exclude.maxItems":         rule.MaxGlobs,
+		properties + ".pattern.maxLength":                          match.MaxPattern,
+		properties + ".message.maxLength":                          rule.MaxMessage,
+		properties + ".references.maxItems":                        rule.MaxReferences,
+		properties + ".languages.maxItems":                         rule.MaxLanguages,
+		properties + ".languages.items.maxLength":                  language.MaxName,
+		properties + ".references.items.maxLength":                 rule.MaxReference,
+		properties + ".paths.properties.include.maxItems":          rule.MaxGlobs,
+		properties + ".paths.properties.exclude.maxItems":          rule.MaxGlobs,
+		properties + ".cases.properties.match.maxItems":            rule.MaxCases,
+		properties + ".cases.properties.match.items.maxLength":     rule.MaxCase,
+		properties + ".cases.properties.no_match.maxItems":         rule.MaxCases,
+		properties + ".cases.properties.no_match.items.maxLength":  rule.MaxCase,
 	} {
 		assert.EqualValues(t, want, at(path), path)
 	}

@@ -98,6 +98,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 		most := cmp.Or(o.MaxFileSize, scan.MaxFileSize)
 		w := walker{rules: rules, omit: o.Omit, most: most, yield: func(f *scan.File) bool { return yield(f, nil) }}
 		if info.IsDir() {
+			w.root = path
 			w.directory(path, "")
 		} else {
 			w.entry(path, filepath.Base(root), info.Mode())

@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
-// Links are not followed; their targets are text, as git has them. What is no
+// Links that lead to no file of the folder are text, as git has them. What is no
 // file is not opened: a FIFO would wait for ever.
 func TestScanOfWhatIsNoFile(t *testing.T) {
 	t.Parallel()
@@ -48,6 +49,30 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 
 	fifo := do(t, filepath.Join(root, "fifo"), compile(t, nil, needle("n", "x", rule.High)), folder.Options{})
 	assert.Equal(t, []folder.Notice{notice(folder.SkipSpecial, "fifo")}, fifo.notices)
+}
+
+// A file of the folder that a link leads to is matched by the rules that don't look at
+// it under its own path.
+func TestScanOfLinks(t *testing.T) {
+	t.Parallel()
+	outside := tree(t, map[string]string{"f": "needle"})
+	root := tree(t, map[string]string{"a/notes.txt": "needle", "large.txt": strings.Repeat("needle ", 100)})
+	for link, target := range map[string]string{
+		"a/app.py": "notes.txt", "b.py": "a/app.py", "c.py": "d/notes.txt", "d": "a", "c.txt": "a/notes.txt",
+		"out.py": filepath.Join(outside, "f"), "large.py": "large.txt",
+	} {
+		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	python := needle("n", "needle", rule.High)
+	python.Languages = []string{"python"}
+
+	r := do(t, root, compile(t, nil, python), folder.Options{MaxFileSize: 600})
+	assert.Equal(t, "a/app.py:1:1 custom/n\na/app.py:1:1 meta/link-to-other\n"+
+		"b.py:1:1 custom/n\nb.py:1:1 meta/link-to-other\nc.py:1:1 custom/n\nc.py:1:1 meta/link-to-other\n"+
+		"large.py:1:1 meta/link-to-other\n", r.text)
+	assert.Equal(t, []folder.Notice{
+		notice(finding.SkipFileTooLarge, "large.py"), notice(finding.SkipFileTooLarge, "large.txt"),
+	}, r.notices)
 }
 
 func TestScanOfStrangePaths(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ var errSpecial = errors.New("not a regular file")
 // walker finds the files of a tree in the byte order of their paths, and reads
 // them.
 type walker struct {
+	root  string // the folder, without links in its path; "" for a file
 	rules *Rules
 	omit  []string                // see Options
 	most  int64                   // bytes of a file
@@ -62,14 +64,47 @@ func (w *walker) entry(path, file string, mode fs.FileMode) bool {
 	}
 
 	f := &scan.File{Path: file}
+	if mode&fs.ModeType == fs.ModeSymlink && w.follow(f, path) {
+		return w.yield(f)
+	}
 	if f.Content, f.Size, f.Err = read(path, mode, w.most); isGone(f.Err) {
 		return true
+	}
+	if f.Err == nil && mode&fs.ModeType == fs.ModeSymlink && w.root != "" {
+		f.LinkTo = scan.LinkTarget(file, string(f.Content))
 	}
 	if f.TooLarge = f.Err == nil && f.Size > w.most; !f.TooLarge {
 		f.Added = []scan.LineRange{{First: 1, Last: match.SplitLines(f.Content).Count()}}
 	}
 
 	return w.yield(f)
+}
+
+// follow reads the file of the folder that a link leads to, as a review does: as one
+// that was moved from there. So only the rules that don't look at it there match it.
+func (w *walker) follow(f *scan.File, link string) bool {
+	path, err := filepath.EvalSymlinks(link)
+	if err != nil || w.root == "" {
+		return false
+	}
+	from, err := filepath.Rel(w.root, path)
+	if err != nil || !filepath.IsLocal(from) {
+		return false
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+
+	f.LinkTo = filepath.ToSlash(from)
+	f.Before = &scan.Before{Path: f.LinkTo}
+	f.Content, f.Size, err = read(path, info.Mode(), w.most)
+	if err != nil {
+		*f = scan.File{Path: f.Path}
+	}
+	f.TooLarge = f.Size > w.most
+
+	return err == nil
 }
 
 // isGone says that something was removed while the scan ran, which is no fault.

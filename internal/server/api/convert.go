@@ -31,6 +31,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 		BaseFoundBy: enum[prwardenv1.Base_FoundBy](string(r.BaseFoundBy), prwardenv1.Base_FoundBy_value),
 		Priority:    toPriority(r.Priority),
 		CreatedBy:   text(r.CreatedBy),
+		CheckUrl:    given(text(r.CheckURL)),
 	}
 	if r.Status == review.Complete {
 		out.Exclusions, out.SwitchedOff = toExclusions(r.Exclusions), each(r.SwitchedOff, toSwitchedOff)
@@ -110,6 +111,7 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 		Message: text(f.Message), Snippet: text(f.Snippet), Fingerprint: text(f.Fingerprint),
 		State: toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
 		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
+		Triage: toTriage(f.Triage),
 	}
 	if s := f.Suppression; s != nil {
 		out.Suppression = &prwardenv1.Suppression{Reason: text(s.Reason), Until: given(s.Until), Line: clamp(s.Line)}

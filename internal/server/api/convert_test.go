@@ -30,6 +30,9 @@ func full() review.Review {
 		Fingerprint: "f",
 		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+		Triage: &finding.Triage{
+			Decision: finding.WontFix, Reason: "old", Until: "2027-02-28", By: "key:key_2", At: day, Scope: finding.InRepository,
+		},
 	}
 
 	suppressed, fixed := found, found
@@ -55,6 +58,7 @@ func full() review.Review {
 		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
+		CheckURL: "https://github.com/acme/shop/pull/42/checks",
 	}
 }
 
@@ -127,6 +131,13 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		assert.Equal(t, string(s), toStatus(s).String())
 	}
 
+	for _, d := range finding.Decisions() {
+		assert.Contains(t, prwardenv1.Decision_Kind_value, string(d))
+	}
+	for _, s := range []finding.Scope{finding.InPullRequest, finding.InRepository} {
+		assert.Equal(t, string(s), toTriage(&finding.Triage{Scope: s}).GetScope().String())
+	}
+
 	for _, s := range rule.Severities() {
 		require.NotNil(t, toSeverity(s), s)
 		assert.Equal(t, s.String(), toSeverity(s).String())
@@ -142,6 +153,7 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 
 	for _, by := range []finding.BaseFoundBy{
 		finding.BaseMergeRef, finding.BaseRequested, finding.BaseMergeCommit, finding.BaseDefaultBranch,
+		finding.BaseCodeHost,
 	} {
 		assert.Equal(t, string(by), toReview(review.Review{BaseFoundBy: by}).GetBaseFoundBy().String())
 	}

@@ -51,7 +51,7 @@ func toPolicy(p policy.Stored) *prwardenv1.Policy {
 			Allowed: &s.Allowed, UpTo: toLevel(s.UpTo), Secrets: &s.Secrets, RequireReason: &s.RequireReason,
 			RequireEnd: &s.RequireEnd, MaxDays: &days,
 		},
-		FailOn: toLevel(p.FailOn), Skips: &prwardenv1.Policy_Skips{},
+		FailOn: toLevel(p.FailOn), Skips: &prwardenv1.Policy_Skips{}, Publish: toPublish(p.Publish),
 		Etag: p.ETag(), UpdatedAt: toTime(p.UpdatedAt), UpdatedBy: given(p.UpdatedBy),
 	}
 	for id, o := range p.Override {
@@ -87,6 +87,9 @@ func fromPolicy(m *prwardenv1.Policy) policy.Policy {
 	p.FailOn = fromSeverityWord(m.FailOn)
 	if s := m.GetSuppression(); s != nil {
 		suppressionOf(s, &p.Suppression)
+	}
+	if publish := m.GetPublish(); publish != nil {
+		p.Publish = fromPublish(publish)
 	}
 	if skips := m.GetSkips(); skips != nil {
 		p.Skips.Tolerated = each(skips.GetTolerated(), prwardenv1.Skip_Reason.String)

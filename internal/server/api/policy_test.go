@@ -26,12 +26,17 @@ func TestPolicy(t *testing.T) {
 			"allowed": true, "up_to": "high", "secrets": false, "require_reason": true, "require_end": true, "max_days": 366.0,
 		},
 		"skips": map[string]any{"tolerated": []any{"binary", "submodule"}}, "etag": policy.Default().ETag(),
+		"publish": map[string]any{
+			"check": true, "comments": "new", "comments_min": "high", "comments_max": 20.0, "summary": "findings",
+			"drafts": false, "forks_comments_max": 5.0, "repositories": []any{},
+		},
 	}, a.JSON)
 
 	const changed = `{"disable": ["meta/rules-file-changed"], "locked": {"rules": ["secrets/*"], "rulesets": ["default"]},
 		"override": {"meta/suppression-unused": {"severity": "info", "exclude": ["a/**"]}},
 		"suppression": {"allowed": false, "up_to": "low", "secrets": true, "require_reason": false, "require_end": false,
-			"max_days": 0}, "fail_on": "low", "skips": {"tolerated": []}, "etag": "`
+			"max_days": 0}, "fail_on": "low", "skips": {"tolerated": []}, "publish": {"summary": "none", "comments_max": 0,
+			"repositories": [{"match": ["a/*"], "check": false, "comments_min": "low", "forks_comments_max": 1}]}, "etag": "`
 	a = b.Do(t, "PUT", "/v1/policy", changed+policy.Default().ETag()+`"}`, header)
 	require.Equal(t, 200, a.Status, a.Body)
 	stored := a.JSON
@@ -45,6 +50,12 @@ func TestPolicy(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"allowed": false, "up_to": "low", "secrets": true, "require_reason": false, "require_end": false, "max_days": 0.0,
 	}, stored["suppression"])
+	assert.Equal(t, map[string]any{
+		"check": true, "comments": "new", "comments_min": "high", "comments_max": 0.0, "summary": "none",
+		"drafts": false, "forks_comments_max": 5.0, "repositories": []any{
+			map[string]any{"match": []any{"a/*"}, "check": false, "comments_min": "low", "forks_comments_max": 1.0},
+		},
+	}, stored["publish"])
 	assert.Equal(t, stored, b.Do(t, "GET", "/v1/policy", "", header).JSON)
 
 	a = b.Do(t, "PUT", "/v1/policy", `{"etag": "`+policy.Default().ETag()+`"}`, header)

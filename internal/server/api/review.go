@@ -1,7 +1,3 @@
-// Package api answers the calls of ReviewService, RuleService, KeyService and
-// StatsService: each handler decodes, calls the domain, and encodes. Who calls
-// and whether they may is decided before (internal/server/rpc), and
-// what an error looks like after.
 package api
 
 import (
@@ -46,6 +42,12 @@ type SARIF struct {
 	Version string               // prwarden's own
 }
 
+// CheckPages says where a connection shows what a review found.
+type CheckPages interface {
+	// Page is the page of the check; "" for none.
+	Page(ctx context.Context, org string, r review.Review) (string, error)
+}
+
 // Bounds of watches.
 const (
 	// MaxWatches is how many watches one key may have open at once.
@@ -67,6 +69,7 @@ type Reviews struct {
 	service ReviewService
 	keys    *auth.Keys
 	logs    SARIF
+	checks  CheckPages
 
 	stopping context.Context
 	stop     context.CancelFunc
@@ -74,9 +77,9 @@ type Reviews struct {
 }
 
 // NewReviews makes the handlers.
-func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF) *Reviews {
+func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF, checks CheckPages) *Reviews {
 	watches := overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches})
-	h := &Reviews{service: service, keys: keys, logs: logs, watches: watches}
+	h := &Reviews{service: service, keys: keys, logs: logs, checks: checks, watches: watches}
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	return h
 }
@@ -166,8 +169,12 @@ func idempotencyKey(values []string) (string, error) {
 func (h *Reviews) GetReview(
 	ctx context.Context, req *prwardenv1.GetReviewRequest,
 ) (*prwardenv1.GetReviewResponse, error) {
-	r, err := h.service.Get(ctx, auth.FromContext(ctx).Organization, req.GetReviewId())
+	org := auth.FromContext(ctx).Organization
+	r, err := h.service.Get(ctx, org, req.GetReviewId())
 	if err != nil {
+		return nil, err
+	}
+	if r.CheckURL, err = h.checks.Page(ctx, org, r); err != nil {
 		return nil, err
 	}
 	return &prwardenv1.GetReviewResponse{Review: toReview(r)}, nil
@@ -207,7 +214,7 @@ func (h *Reviews) WatchReview(
 	if err := overload.FromContext(stream.Context()).Watch(stream.Context()); err != nil {
 		return err
 	}
-	done, err := h.watches.Acquire(stream.Context(), caller.KeyID, 1)
+	done, err := h.watches.Acquire(stream.Context(), caller.Actor().String(), 1)
 	if err != nil {
 		e := errs.New(errs.Unavailable, errs.ReasonWatchLimit,
 			"This API key has %d open watches, which is the most that it may have; close one or poll the review.", MaxWatches)
@@ -258,6 +265,7 @@ func (h *Reviews) ListFindings(
 	findings, next, err := h.service.Findings(ctx, auth.FromContext(ctx).Organization, review.FindingsInput{
 		ReviewID: req.GetReviewId(), Kind: finding.Kind(word(req.GetKind())), MinSeverity: fromSeverity(req.GetMinSeverity()),
 		RuleID: req.GetRuleId(), File: req.GetFile(), State: finding.State(word(req.GetState())),
+		Decision: finding.Decision(word(req.GetDecision())),
 		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
 	})
 	if err != nil {

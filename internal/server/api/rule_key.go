@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -45,7 +45,7 @@ const maxTrialWait = time.Second
 // seconds, so no more of them run at once than there are processors, and one
 // organization has half of that.
 func NewRules(service RuleService, trials Trials) *Rules {
-	n := int64(runtime.GOMAXPROCS(0))
+	n := int64(background.Processors())
 	patterns := overload.NewSemaphore(overload.Bounds{Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait})
 	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: patterns}
 }

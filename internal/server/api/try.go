@@ -7,6 +7,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -45,7 +46,7 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 		return nil, err
 	}
 	rules := each(req.GetRules(), fromRule)
-	if err := h.checkTrial(ctx, rules); err != nil {
+	if err := h.checkTrial(ctx, rules, maxCheck); err != nil {
 		return nil, err
 	}
 
@@ -70,19 +71,20 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 	return toTrial(rules, trial), nil
 }
 
-// checkTrial checks the rules, within the share of processors that patterns have.
-func (h *Rules) checkTrial(ctx context.Context, rules []rule.Rule) error {
+// checkTrial checks the rules for at most a while, within the share of processors
+// that patterns have.
+func (h *Rules) checkTrial(ctx context.Context, rules []rule.Rule, most time.Duration) error {
 	done, err := h.trial(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 
-	limited, cancel := context.WithTimeout(ctx, maxCheck)
+	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	err = review.CheckTrial(limited, rules)
+	background.NewWorker().Do(ctx, func() { err = review.CheckTrial(limited, rules) })
 	if limited.Err() != nil && ctx.Err() == nil {
-		return errs.Invalid("rules", "take more than %s to run their cases; try fewer, or make them simpler", maxCheck)
+		return errs.Invalid("rules", "take more than %s to run their cases; try fewer, or make them simpler", most)
 	}
 	return err
 }

@@ -47,6 +47,8 @@ const (
 	LimitAnswers       Limit = "answers"        // bytes of large answers
 	LimitWatches       Limit = "watches"        // open watches of reviews
 	LimitBatches       Limit = "batches"        // documents of rules, each of up to 16 MiB
+	LimitHooks         Limit = "hooks"          // deliveries of code hosts; each may have a body of 512 KiB
+	LimitLargeHooks    Limit = "large_hooks"    // those of them with larger ones, up to 25 MiB
 )
 
 // Limits are the bounds of a server, over both protocols together.
@@ -65,6 +67,8 @@ func DefaultLimits() Limits {
 		LimitAnswers:       {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
 		LimitWatches:       {Total: 2_000, PerOwner: 500},
 		LimitBatches:       {Total: 2, PerOwner: 1, Wait: time.Second},
+		LimitHooks:         {Total: 128, PerOwner: 64},
+		LimitLargeHooks:    {Total: 3, PerOwner: 1, Wait: 2 * time.Second},
 	}
 }
 
@@ -118,7 +122,7 @@ func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Req
 // nothing for nil, a request without bounds.
 type Request struct {
 	guard *Guard
-	owner string // its address, then its organization; "" for no bound of its own
+	owner string // its address, then its organization or connection; "" for no bound of its own
 
 	mu     sync.Mutex
 	closed bool
@@ -148,6 +152,13 @@ func (r *Request) Identify(ctx context.Context, organization string) error {
 	}
 	r.owner = "organization:" + organization
 	return r.Hold(ctx, LimitOrganization, 1)
+}
+
+// Own says what the request counts for from then on, instead of for its address.
+func (r *Request) Own(owner string) {
+	if r != nil {
+		r.owner = owner
+	}
 }
 
 // Acquire takes n of a limit for the organization of the request, or for its

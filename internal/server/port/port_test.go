@@ -153,6 +153,25 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	assert.True(t, answers(idle[0]))
 }
 
+// Who has many connections to a full port loses one sooner than who has few.
+func TestCrowdsMakeRoomFirst(t *testing.T) {
+	t.Parallel()
+	e := startEcho(t, Options{Total: 8, PerAddress: 4, MinIdle: 10 * time.Second})
+	few := e.dial(t, "127.0.0.2")
+	require.True(t, answers(few))
+	var many []net.Conn
+	for i := range 7 {
+		c := e.dial(t, []string{"127.0.0.3", "127.0.0.4"}[i/4])
+		require.True(t, answers(c))
+		many = append(many, c)
+	}
+
+	assert.True(t, e.serves("127.0.0.5"))
+	assert.True(t, answers(few), "it was idle for longest")
+	assert.False(t, answers(many[0]))
+	assert.True(t, answers(many[6]))
+}
+
 // A connection that is used is not ended for another.
 func TestBusyConnectionsStay(t *testing.T) {
 	t.Parallel()

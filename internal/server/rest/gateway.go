@@ -21,7 +21,9 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/connection"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/server/hook"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
@@ -37,6 +39,14 @@ type Config struct {
 	// OpenAPI is the document at /openapi.json, which /docs shows to people.
 	OpenAPI []byte
 
+	// Hooks takes what code hosts deliver at hook.Path; nil for nothing. It counts and
+	// admits by itself.
+	Hooks Hooks
+
+	// Setup answers at connection.SetupPath and SetupDonePath, without a key; nil for
+	// nothing.
+	Setup http.Handler
+
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
 	// Scanner reports whether a scanner can be reached.
@@ -49,6 +59,11 @@ type Config struct {
 
 	// Tracer makes a span for every request but those for health.
 	Tracer trace.Tracer
+}
+
+// Hooks takes deliveries of code hosts; see hook.Handler.
+type Hooks interface {
+	Receive(w http.ResponseWriter, r *http.Request) (status string, d auth.Decision, err error)
 }
 
 // Gateway is the handler of the REST API.
@@ -90,8 +105,12 @@ func New(c Config) (*Gateway, error) {
 		prwardenv1.RegisterReviewServiceHandlerClient(ctx, g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
 		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
 		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
+		prwardenv1.RegisterTriageServiceHandlerClient(ctx, g.mux, prwardenv1.NewTriageServiceClient(c.Conn)),
 		prwardenv1.RegisterPolicyServiceHandlerClient(ctx, g.mux, prwardenv1.NewPolicyServiceClient(c.Conn)),
 		prwardenv1.RegisterStatsServiceHandlerClient(ctx, g.mux, prwardenv1.NewStatsServiceClient(c.Conn)),
+		prwardenv1.RegisterPullRequestServiceHandlerClient(ctx, g.mux, prwardenv1.NewPullRequestServiceClient(c.Conn)),
+		prwardenv1.RegisterWebhookServiceHandlerClient(ctx, g.mux, prwardenv1.NewWebhookServiceClient(c.Conn)),
+		prwardenv1.RegisterConnectionServiceHandlerClient(ctx, g.mux, prwardenv1.NewConnectionServiceClient(c.Conn)),
 		prwardenv1.RegisterAuditServiceHandlerClient(ctx, g.mux, prwardenv1.NewAuditServiceClient(c.Conn)),
 	)
 }
@@ -137,8 +156,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 
 	serve := g.admit
-	if isHealth(r.URL.Path) {
+	switch {
+	case isHealth(r.URL.Path):
 		serve = g.health
+	case g.Hooks != nil && strings.HasPrefix(r.URL.Path, hook.Path):
+		serve = g.hook
 	}
 	if err := serve(e, r); err != nil {
 		g.fail(e, r, err)
@@ -186,9 +208,17 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	caller, decision, err := g.Admission.Admit(ctx, credentials)
 	setRateHeaders(e.Header(), decision)
 	document, static := g.documents[r.URL.Path]
+	page := g.Setup != nil && (r.URL.Path == connection.SetupPath || r.URL.Path == connection.SetupDonePath)
 	switch {
-	case err != nil && (!static || errs.KindOf(err) != errs.Unauthenticated): // documents need no key
+	case err != nil && (!static && !page || errs.KindOf(err) != errs.Unauthenticated): // these need no key
 		return err
+	case page:
+		e.pattern = r.URL.Path
+		if r.Method != http.MethodGet {
+			return refuseMethod(e, http.MethodGet)
+		}
+		g.Setup.ServeHTTP(e, r)
+		return nil
 	case static:
 		e.pattern = r.URL.Path
 		request.Close() // the client may take its time to read
@@ -197,6 +227,21 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 
 	e.request = request
 	return g.dispatch(e, r.WithContext(rpc.Admitted(ctx, caller)))
+}
+
+// hook has a delivery of a code host taken.
+func (g *Gateway) hook(e *exchange, r *http.Request) error {
+	e.pattern = hook.Route
+	status, decision, err := g.Hooks.Receive(e, r)
+	setRateHeaders(e.Header(), decision)
+	if err != nil {
+		return err
+	}
+
+	e.Header().Set("Content-Type", jsonType)
+	e.WriteHeader(http.StatusAccepted)
+	_, _ = io.WriteString(e, `{"status":"`+status+`"}`) // the client may be gone
+	return nil
 }
 
 // setRateHeaders writes a decision in the spelling that the API documents.

@@ -259,3 +259,20 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 	b.Do(t, "POST", "/v1/reviews", body, header, "Grpc-Metadata-Idempotency-Key: other")
 	assert.Empty(t, got.IdempotencyKey)
 }
+
+// A review says where the check of a connection shows it, but only when it is read.
+func TestCheckOfAReview(t *testing.T) {
+	t.Parallel()
+	const page = "https://github.com/acme/shop/pull/7/checks"
+	b := servertest.Start(t, servertest.Options{CheckPage: page})
+	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
+		return review.Review{ID: id, Status: review.Complete, CreatedAt: servertest.Epoch}, nil
+	}
+	b.Reviews.CancelFunc = b.Reviews.GetFunc
+	_, token := b.Key(t)
+	a := b.Do(t, "GET", "/v1/reviews/rev_1", "", servertest.Bearer(token))
+	require.Equal(t, 200, a.Status)
+	assert.Contains(t, a.Body, `"check_url":"`+page+`"`)
+	a = b.Do(t, "POST", "/v1/reviews/rev_1:cancel", "", servertest.Bearer(token))
+	assert.NotContains(t, a.Body, "check_url")
+}

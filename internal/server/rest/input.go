@@ -39,7 +39,7 @@ const (
 )
 
 // shown cuts what a caller made up.
-func shown(s string) string { return rpc.Cut(s, maxQuoted) }
+func shown(s string) string { return errs.Cut(s, maxQuoted) }
 
 // readInput reads the body of a request, and says what is wrong with it in the
 // order in which a caller would mend it.
@@ -53,11 +53,8 @@ func (g *Gateway) readInput(e *exchange, r *http.Request) error {
 	}
 
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	if found := checkQuery(r.URL.RawQuery, e.route.query); len(found) > 0 {
-		return errs.InvalidFields(found...)
-	}
-	if len(body) == 0 {
-		return nil
+	if err := checkQuery(r.URL.RawQuery, e.route.query).Err(); err != nil || len(body) == 0 {
+		return err
 	}
 	return checkJSON(body, e.route.body.New().Interface())
 }
@@ -184,10 +181,11 @@ func listed(names []string) string { return "`" + strings.Join(names, "`, `") + 
 // repeated, empty, or not of their type. grpc-gateway ignores the first, and
 // takes camelCase names, enum numbers and hexadecimal. Ranges are left to the
 // constraints in the protos.
-func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) (found []errs.FieldViolation) {
+func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) (found errs.Violations) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return []errs.FieldViolation{{Field: "query", Description: "can't be read: " + shown(err.Error())}}
+		found.Add("query", "can't be read: %s", shown(err.Error()))
+		return found
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -202,7 +200,7 @@ func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) (fo
 		}
 
 		if wrong != "" {
-			found = append(found, errs.FieldViolation{Field: cmp.Or(shown(name), "query"), Description: wrong})
+			found.Add(cmp.Or(shown(name), "query"), "%s", wrong)
 		}
 	}
 
@@ -288,28 +286,27 @@ func match(routes []*route, verb, path string) (found *route, allowed []string) 
 }
 
 // readRoutes reads the routes from the descriptors of the API.
-func readRoutes() ([]*route, error) {
-	var out []*route
-	for _, file := range []protoreflect.FileDescriptor{
-		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
-		prwardenv1.File_prwarden_v1_key_proto, prwardenv1.File_prwarden_v1_stats_proto,
-		prwardenv1.File_prwarden_v1_audit_proto,
-		prwardenv1.File_prwarden_v1_policy_proto,
-	} {
+func readRoutes() (out []*route, err error) {
+	pkg := prwardenv1.File_prwarden_v1_review_proto.Package()
+	protoregistry.GlobalFiles.RangeFilesByPackage(pkg, func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
-				rt, err := readRoute(methods.Get(j))
-				if err != nil {
-					return nil, fmt.Errorf("route of %s: %w", methods.Get(j).FullName(), err)
+				rt, failed := readRoute(methods.Get(j))
+				if failed != nil {
+					err = fmt.Errorf("route of %s: %w", methods.Get(j).FullName(), failed)
+					return false
 				}
 				out = append(out, rt)
 			}
 		}
-	}
+		return true
+	})
 
-	slices.SortStableFunc(out, func(a, b *route) int { return strings.Compare(a.verb, b.verb) })
-	return out, nil
+	slices.SortFunc(out, func(a, b *route) int {
+		return cmp.Or(strings.Compare(a.verb, b.verb), strings.Compare(a.pattern, b.pattern))
+	})
+	return out, err
 }
 
 // The variables of a path: of one segment, and of many.

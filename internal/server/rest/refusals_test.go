@@ -77,6 +77,8 @@ func TestRefusals(t *testing.T) {
 			[]string{"pr_number"}},
 		"out of range": {"GET", "/v1/reviews?page_size=201&pr_number=0", "", nil, 400, "INVALID_ARGUMENT",
 			[]string{"page_size", "pr_number"}},
+		"no number in the path": {"GET", "/v1/pull-requests/x?repo=a/b", "", nil, 400, "INVALID_ARGUMENT",
+			[]string{"pr_number"}},
 		"enum number": {"GET", "/v1/reviews?status=1", "", nil, 400, "INVALID_ARGUMENT", []string{"status"}},
 		"unspecified": {"GET", "/v1/reviews?status=unspecified", "", nil, 400, "INVALID_ARGUMENT",
 			[]string{"status"}},

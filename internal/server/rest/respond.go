@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule/schema"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest/docs"
@@ -115,11 +117,19 @@ func (g *Gateway) callFailed(
 	g.fail(exchangeOf(ctx), r, err)
 }
 
+// mismatch is what grpc-gateway says of a parameter in the path that is no number.
+var mismatch = regexp.MustCompile(`type mismatch, parameter: (\w+), error:`)
+
 // status gives every error the form that ours have. A status with one of our
 // reasons was made by the chain, which logged what was unexpected.
 func (g *Gateway) status(ctx context.Context, err error) *status.Status {
 	if s, ok := status.FromError(err); ok && rpc.Reason(s) != "" {
 		return s
+	}
+	if m := mismatch.FindStringSubmatch(err.Error()); m != nil {
+		var bad errs.Violations
+		bad.Add(m[1], "must be a whole number in the path")
+		return rpc.Status(bad.Err())
 	}
 	if rpc.Unexpected(err) {
 		g.Log.ErrorContext(ctx, "unexpected error", "request_id", exchangeOf(ctx).call.RequestID, "error", err)

@@ -17,8 +17,10 @@ import (
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/proto"
 
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
@@ -34,32 +36,49 @@ type Admission struct {
 // because every response shows it. A request that is refused because there are
 // too many is not counted, unless they are of its organization.
 func (a Admission) Admit(ctx context.Context, c auth.Credentials) (auth.Caller, auth.Decision, error) {
-	request := overload.FromContext(ctx)
-	err := request.Hold(ctx, overload.LimitOpen, 1)
-	if err == nil {
-		request.Release(overload.LimitReceiving)
-		err = request.Hold(ctx, overload.LimitWork, 1)
-	}
-	if err != nil {
+	if err := hold(ctx); err != nil {
 		return auth.Caller{}, a.Admitter.Peek(c), err
 	}
 
 	caller, decision, err := a.Admitter.Admit(ctx, c)
-	call := callOf(ctx)
-	call.Caller, call.Actor = caller, a.actor(caller, c, call.RequestID)
+	a.note(ctx, caller, c)
 	if err == nil {
-		err = request.Identify(ctx, caller.Organization)
+		err = overload.FromContext(ctx).Identify(ctx, caller.Organization)
 	}
 	return caller, decision, err
 }
 
-// actor returns who makes the changes of a request; the zero Actor for nobody.
-func (a Admission) actor(caller auth.Caller, c auth.Credentials, requestID string) audit.Actor {
-	if caller.KeyID == "" {
-		return audit.Actor{}
+// AdmitPerson is Admit for a person whose session was found good. A page is one
+// request, whatever it calls.
+func (a Admission) AdmitPerson(ctx context.Context, caller auth.Caller, c auth.Credentials) error {
+	if err := hold(ctx); err != nil {
+		return err
 	}
 
-	return audit.Actor{Kind: audit.Key, ID: caller.KeyID, Address: a.Admitter.Address(c), RequestID: requestID}
+	a.note(ctx, caller, c)
+	if _, err := a.Admitter.AdmitPerson(ctx, caller); err != nil {
+		return err
+	}
+	return overload.FromContext(ctx).Identify(ctx, caller.Organization)
+}
+
+// hold waits until a request may be worked on.
+func hold(ctx context.Context) error {
+	request := overload.FromContext(ctx)
+	if err := request.Hold(ctx, overload.LimitOpen, 1); err != nil {
+		return err
+	}
+	request.Release(overload.LimitReceiving)
+	return request.Hold(ctx, overload.LimitWork, 1)
+}
+
+// note keeps who makes a request, for its log line and what it changes.
+func (a Admission) note(ctx context.Context, caller auth.Caller, c auth.Credentials) {
+	call := callOf(ctx)
+	call.Caller, call.Actor = caller, caller.Actor()
+	if call.Actor != (audit.Actor{}) {
+		call.Actor.Address, call.Actor.RequestID = a.Admitter.Address(c), call.RequestID
+	}
 }
 
 // Admitted returns the context of an admitted request's handler.
@@ -78,14 +97,47 @@ func RateMetadata(d auth.Decision) metadata.MD {
 	)
 }
 
-// Authorize returns PermissionDenied (SCOPE_MISSING) unless the caller may call
-// the method, given as `/package.Service/Method`. The gateway asks before it
-// reads a body.
+// Authorize returns PermissionDenied (SCOPE_MISSING, SIGN_IN_AGAIN) unless the
+// caller may call the method, given as `/package.Service/Method`. A link of the
+// chain asks for each call, and the gateway before it reads a body.
 func Authorize(caller auth.Caller, method string) error {
 	if scope := scopeOf(method); scope != "" {
-		return caller.Require(scope)
+		if err := caller.Require(scope); err != nil {
+			return err
+		}
+	}
+	if caller.UserID != "" && !caller.Fresh && needsFresh(method) {
+		return errs.New(errs.PermissionDenied, errs.ReasonSignInAgain,
+			"This needs a password that was given in the last 10 minutes; give it again.")
 	}
 	return nil
+}
+
+// needsFresh says which calls a person makes only with a password that was just
+// given: those that make access for others or for later.
+func needsFresh(method string) bool {
+	switch method {
+	case prwardenv1.KeyService_CreateKey_FullMethodName:
+		return true
+	}
+	return false
+}
+
+// authorizeUnary is the link that asks whether the caller may make the call. Health
+// has no caller.
+func authorizeUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := Authorize(auth.FromContext(ctx), info.FullMethod); err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+// authorizeStream is authorizeUnary for streams.
+func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if err := Authorize(auth.FromContext(ss.Context()), info.FullMethod); err != nil {
+		return err
+	}
+	return handler(srv, ss)
 }
 
 // scopeOf returns the scope that a method needs. Any other service, such as
@@ -114,8 +166,14 @@ func scopesOf(service string) scopes {
 		return scopes{auth.RulesRead, auth.RulesWrite}
 	case "PolicyService":
 		return scopes{auth.PolicyRead, auth.PolicyWrite}
+	case "TriageService":
+		return scopes{auth.ReviewsRead, auth.FindingsTriage}
 	case "KeyService":
 		return scopes{auth.KeysAdmin, auth.KeysAdmin}
+	case "ConnectionService", "PullRequestService":
+		return scopes{auth.HostsRead, auth.HostsWrite}
+	case "WebhookService":
+		return scopes{auth.WebhooksRead, auth.WebhooksWrite}
 	case "AuditService":
 		return scopes{auth.AuditRead, auth.AuditRead}
 	}
@@ -196,10 +254,6 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 	caller, decision, err := a.Admit(ctx, credentialsOf(ctx))
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
-	if err == nil {
-		method, _ := grpc.Method(ctx)
-		err = Authorize(caller, method)
-	}
 	admitted = err == nil
 	return Admitted(ctx, caller), err
 }

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
@@ -57,6 +56,7 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []
 			selector.StreamServerInterceptor(grpcauth.StreamServerInterceptor(admit), selector.MatchFunc(needsKey)), true,
 		},
 		{"overload", boundedUnary, boundedStream, true},
+		{"authorization", authorizeUnary, authorizeStream, false},
 		{"validation", validate, validateStream, false},
 	}
 }
@@ -218,21 +218,6 @@ func ChooseRequestID(given string) string {
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
-// ellipsis.
-func Cut(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= limit {
-		return s
-	}
-
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-
-	return s[:limit] + "…"
-}
-
 // Bounds of the log lines about requests that were refused: a flood of them
 // comes faster than it could be written down. Metrics count them all.
 const (
@@ -262,7 +247,7 @@ type Outcome struct {
 // took; never a message, a token or other metadata.
 func (l *RequestLog) Write(ctx context.Context, message string, c *Call, o Outcome, what ...slog.Attr) {
 	level := slog.LevelInfo
-	refused := o.Limited || c.Caller.KeyID == ""
+	refused := o.Limited || c.Actor.ID == ""
 	switch {
 	case o.Failed:
 		level = slog.LevelError

@@ -32,9 +32,9 @@ func TestOrderOfTheChain(t *testing.T) {
 	}
 
 	assert.Equal(t, []string{
-		"logging", "metrics", "errors", "recovery", "admission", "overload", "validation",
+		"logging", "metrics", "errors", "recovery", "admission", "overload", "authorization", "validation",
 	}, network)
-	assert.Equal(t, []string{"metrics", "errors", "recovery", "validation"}, process)
+	assert.Equal(t, []string{"metrics", "errors", "recovery", "authorization", "validation"}, process)
 }
 
 func TestPanicInAdmissionGivesItsRoomBack(t *testing.T) {
@@ -58,7 +58,17 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
 		"ListReviews": auth.ReviewsRead,
 		"GetPolicy":   auth.PolicyRead, "SetPolicy": auth.PolicyWrite,
-		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
+		"SetUpGitHubApp":   auth.HostsWrite,
+		"CreateConnection": auth.HostsWrite, "UpdateConnection": auth.HostsWrite, "DeleteConnection": auth.HostsWrite,
+		"CreateWebhook": auth.WebhooksWrite, "UpdateWebhook": auth.WebhooksWrite, "DeleteWebhook": auth.WebhooksWrite,
+		"RotateWebhookSecret": auth.WebhooksWrite, "SendTestWebhook": auth.WebhooksWrite,
+		"RedeliverWebhookMessage": auth.WebhooksWrite, "GetWebhook": auth.WebhooksRead,
+		"ListWebhooks": auth.WebhooksRead, "ListWebhookMessages": auth.WebhooksRead,
+		"RotateConnectionSecret": auth.HostsWrite, "GetConnection": auth.HostsRead, "ListConnections": auth.HostsRead,
+		"TestConnection": auth.HostsRead, "ListConnectionRepositories": auth.HostsRead,
+		"ListPullRequests": auth.HostsRead, "GetPullRequest": auth.HostsRead, "ListThreads": auth.HostsRead,
+		"RepublishPullRequest": auth.HostsWrite,
+		"ListRuleStats":        auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
 		"UpdateRule": auth.RulesWrite, "BatchRules": auth.RulesWrite, "ExportRules": auth.RulesRead,
@@ -66,6 +76,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"CreateKey":       auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
 		"TryRules":   auth.RulesRead,
 		"ListEvents": auth.AuditRead,
+		"SetTriage":  auth.FindingsTriage, "UndoTriage": auth.FindingsTriage, "ListTriage": auth.ReviewsRead,
 	}, scopes)
 }
 
@@ -99,7 +110,7 @@ func TestEveryChangeIsAudited(t *testing.T) {
 		case rule.GetAction() == "NONE":
 			assert.NotEmpty(t, rule.GetReason(), "%s needs the reason why it leaves no event", m.FullName())
 		default:
-			assert.Regexp(t, `^[a-z]+\.[a-z]+$`, rule.GetAction(), "%s needs the option `audit`", m.FullName())
+			assert.Regexp(t, `^[a-z]+(\.[a-z_]+)+$`, rule.GetAction(), "%s needs the option `audit`", m.FullName())
 			assert.Empty(t, rule.GetReason(), m.FullName())
 		}
 	}

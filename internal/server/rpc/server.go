@@ -121,7 +121,7 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Conn is the connection for callers in this process, who have admitted their
-// requests and asked Authorize.
+// requests. The context of a call says whose it is; see Admitted.
 func (s *Server) Conn() grpc.ClientConnInterface { return s.process }
 
 // Shutdown takes no more calls from the network, lets those that run finish

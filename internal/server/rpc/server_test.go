@@ -177,7 +177,8 @@ func TestViolationsNameTheField(t *testing.T) {
 	ptr := func(n int32) *int32 { return &n }
 	str := func(s string) *string { return &s }
 	allScopes := "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, " +
-		"policy:write, audit:read]"
+		"policy:write, audit:read, findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write, " +
+		"source:read, members:admin, organization:admin]"
 	tests := map[string]struct {
 		call func(context.Context) error
 		want map[string]string

@@ -117,7 +117,7 @@ func Status(err error) *status.Status {
 		bad := &errdetails.BadRequest{}
 		for _, f := range e.Fields[:min(len(e.Fields), MaxViolations)] {
 			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
-				Field: Cut(f.Field, maxViolation), Description: Cut(f.Description, maxViolation),
+				Field: errs.Cut(f.Field, maxViolation), Description: errs.Cut(f.Description, maxViolation),
 			})
 		}
 
@@ -132,7 +132,7 @@ func Status(err error) *status.Status {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(wait)})
 	}
 
-	plain := status.New(r.code, Cut(e.Message, maxSentence))
+	plain := status.New(r.code, errs.Cut(e.Message, maxSentence))
 	full, err := plain.WithDetails(details...)
 	if err != nil {
 		return plain // an error without its details is better than none
@@ -226,7 +226,7 @@ func check(m proto.Message) error {
 		options = append(options, protovalidate.WithFailFast())
 	}
 
-	var found []errs.FieldViolation
+	var found errs.Violations
 	err := protovalidate.Validate(m, options...)
 	var invalid *protovalidate.ValidationError
 	switch {
@@ -239,17 +239,14 @@ func check(m proto.Message) error {
 	}
 
 	if path := nulIn(m); path != "" {
-		found = append(found, errs.FieldViolation{Field: path, Description: "must not contain the character U+0000"})
+		found.Add(path, "must not contain the character U+0000")
 	}
 
 	for i := range found {
 		// Over REST a rule is the body, and its validation names its fields so, too.
 		found[i].Field = strings.TrimPrefix(found[i].Field, "rule.")
 	}
-	if len(found) > 0 {
-		return errs.InvalidFields(found...)
-	}
-	return nil
+	return found.Err()
 }
 
 // nulIn returns the path of a string with a NUL in it, which no database stores
@@ -276,11 +273,34 @@ func describe(v *protovalidate.Violation) errs.FieldViolation {
 		text = fmt.Sprintf("must be at least %d; it is %d", v.RuleValue.Int(), v.FieldValue.Int())
 	case strings.HasPrefix(rule, "enum."):
 		text = "must be one of " + strings.Join(EnumWords(v.FieldDescriptor.Enum()), ", ")
-	case rule == "string.pattern" && v.FieldDescriptor.Name() == "repo":
-		text = "must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores"
+	case rule == "string.pattern":
+		text = describePattern(v.RuleValue.String())
 	}
 
 	return errs.FieldViolation{Field: protovalidate.FieldPathString(v.Proto.GetField()), Description: text}
+}
+
+// describePattern says what a text must be that does not match a pattern of the API.
+func describePattern(pattern string) string {
+	switch pattern {
+	case `^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$`:
+		return "must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores"
+	case `^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$`:
+		return "must be `<name>` or `<category>/<name>`, each of lower-case letters, digits, dots, hyphens and " +
+			"underscores, with a letter or digit first"
+	case `^[A-Za-z0-9_-]+$`:
+		return "must be of letters, digits, hyphens and underscores"
+	case `^[a-z0-9][a-z0-9._-]*$`:
+		return "must be of lower-case letters, digits, dots, hyphens and underscores, with a letter or digit first"
+	case `^[0-9a-f]{40}$`:
+		return "must be the whole identifier of a commit: 40 hexadecimal digits in lower case"
+	case `^[0-9a-f]+$`:
+		return "must be hexadecimal digits in lower case"
+	case `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`:
+		return "must be a day as YYYY-MM-DD"
+	}
+
+	return "does not match regex pattern " + pattern
 }
 
 // EnumWords returns the words of an enum that may be sent: all but the one for

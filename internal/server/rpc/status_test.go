@@ -38,17 +38,25 @@ func TestTable(t *testing.T) {
 		{errs.InvalidArgument, codes.InvalidArgument, 413, []string{"BODY_TOO_LARGE"}},
 		{errs.InvalidArgument, codes.InvalidArgument, 415, []string{"UNSUPPORTED_MEDIA_TYPE"}},
 		{errs.Unauthenticated, codes.Unauthenticated, 401,
-			[]string{"KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED"}},
+			[]string{"KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED", "SIGNATURE_INVALID",
+				"SIGN_IN_FAILED", "SESSION_ENDED"}},
 		{errs.PermissionDenied, codes.PermissionDenied, 403,
-			[]string{"SCOPE_MISSING", "REPOSITORY_NOT_ALLOWED", "DEFAULT_RULE"}},
+			[]string{"SCOPE_MISSING", "SIGN_IN_AGAIN", "PERSON_NEEDED", "INVITED_OTHER",
+				"REPOSITORY_NOT_ALLOWED", "TRIAGE_NOT_ALLOWED", "DEFAULT_RULE"}},
 		{errs.NotFound, codes.NotFound, 404,
-			[]string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "RULESET_NOT_FOUND", "KEY_NOT_FOUND"}},
-		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS"}},
+			[]string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "FINDING_NOT_FOUND", "TRIAGE_NOT_FOUND",
+				"RULESET_NOT_FOUND", "KEY_NOT_FOUND",
+				"CONNECTION_NOT_FOUND", "PULL_REQUEST_NOT_FOUND", "WEBHOOK_NOT_FOUND", "MESSAGE_NOT_FOUND",
+				"USER_NOT_FOUND", "MEMBER_NOT_FOUND", "SESSION_NOT_FOUND", "INVITATION_NOT_FOUND", "LINK_NOT_FOUND",
+				"ORGANIZATION_NOT_FOUND"}},
+		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS", "CONNECTION_EXISTS", "USER_EXISTS", "MEMBER_EXISTS"}},
 		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT", "ETAG_MISMATCH"}},
 		{errs.FailedPrecondition, codes.FailedPrecondition, 409,
-			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA", "KEY_QUOTA"}},
+			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "TRIAGE_CHANGED", "RULE_QUOTA", "KEY_QUOTA", "CONNECTION_QUOTA",
+				"CONNECTION_DECLARED", "CONNECTION_BROKEN", "SECRETS_KEY_MISSING", "WEBHOOK_QUOTA", "WEBHOOK_DISABLED",
+				"LAST_OWNER", "MEMBER_QUOTA", "MEMBER_ELSEWHERE", "PUBLIC_URL_MISSING"}},
 		{errs.ResourceExhausted, codes.ResourceExhausted, 429, []string{"RATE_LIMITED"}},
-		{errs.Unavailable, codes.Unavailable, 503, []string{"UNAVAILABLE", "QUEUE_FULL", "WATCH_LIMIT"}},
+		{errs.Unavailable, codes.Unavailable, 503, []string{"UNAVAILABLE", "QUEUE_FULL", "WATCH_LIMIT", "HOST_UNAVAILABLE"}},
 		{errs.Canceled, codes.Canceled, 499, []string{"CANCELED"}},
 		{errs.DeadlineExceeded, codes.DeadlineExceeded, 504, []string{"DEADLINE_EXCEEDED"}},
 		{errs.Unimplemented, codes.Unimplemented, 405, []string{"METHOD_NOT_ALLOWED"}},
@@ -117,7 +125,7 @@ func FuzzStatus(f *testing.F) {
 
 		assert.NotEqual(t, codes.OK, s.Code())
 		if s.Code() != codes.Internal {
-			assert.Equal(t, rpc.Cut(message, 1<<10), s.Message())
+			assert.Equal(t, errs.Cut(message, 1<<10), s.Message())
 		}
 	})
 }

@@ -235,8 +235,10 @@ type AuditEvent struct {
 	EventId string `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
 	// When the change was made.
 	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	// Who made it: `key:` and the identifier of an API key, `cli:` and the user
-	// and host of an operator, or `system` for what the server did by itself, such
+	// Who made it: `key:` and the identifier of an API key, `user:` and that of a
+	// person who had signed in, `cli:` and the user
+	// and host of an operator, `host:` with the kind of a code host and the login of
+	// somebody who wrote a command there, or `system` for what the server did by itself, such
 	// as storing what its configuration file declares.
 	Actor string `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	// IP address that the request came from; absent when there was none.
@@ -245,8 +247,8 @@ type AuditEvent struct {
 	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
 	// Identifier of what was changed.
 	Target string `protobuf:"bytes,6,opt,name=target,proto3" json:"target,omitempty"`
-	// What the change was, at most 100 fields. Never a token, a password or source
-	// code.
+	// What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+	// how many more there were. Never a token, a password or source code.
 	Fields []*AuditEvent_Field `protobuf:"bytes,7,rep,name=fields,proto3" json:"fields,omitempty"`
 	// Identifier of the request, as in the server's log; absent when there was
 	// none.
@@ -432,9 +434,13 @@ const file_prwarden_v1_audit_proto_rawDesc = "" +
 	"\x17prwarden/v1/audit.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/descriptor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\";\n" +
 	"\tAuditRule\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xec\x02\n" +
-	"\x11ListEventsRequest\x126\n" +
-	"\x06action\x18\x01 \x01(\tB\x19\xbaH\x16r\x14\x18d2\x10^[a-z]+\\.[a-z]+$H\x00R\x06action\x88\x01\x01\x12%\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x89\a\n" +
+	"\x11ListEventsRequest\x12\xd2\x04\n" +
+	"\x06action\x18\x01 \x01(\tB\xb4\x04\xbaH\xb0\x04r\xad\x04R\n" +
+	"key.createR\n" +
+	"key.revokeR\vrule.createR\vrule.updateR\vrule.deleteR\trule.pushR\rpolicy.updateR\x12publication.repeatR\x0efinding.triageR\x13finding.triage.undoR\x13organization.createR\x13organization.updateR\x13organization.removeR\x11connection.createR\x10connection.setupR\x11connection.updateR\x11connection.deleteR\x11connection.rotateR\x0ewebhook.createR\x0ewebhook.updateR\x0ewebhook.deleteR\x0ewebhook.rotateR\vuser.createR\fuser.disableR\vuser.enableR\vuser.removeR\ruser.passwordR\n" +
+	"user.resetR\x0esession.createR\x0esession.revokeR\n" +
+	"member.addR\vmember.roleR\rmember.removeR\x11invitation.createR\x11invitation.revokeH\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x05actor\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03H\x01R\x05actor\x88\x01\x01\x120\n" +
 	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +

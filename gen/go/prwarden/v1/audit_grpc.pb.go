@@ -27,8 +27,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // AuditService reads the audit log of the caller's organization: who changed
-// keys, rules, the policy and the organization itself, over the API and on the
-// operator's command line. Reviews leave no events; each says who created it.
+// keys, rules, the policy, connections, webhooks, decisions about findings and the
+// organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -62,8 +62,8 @@ func (c *auditServiceClient) ListEvents(ctx context.Context, in *ListEventsReque
 // for forward compatibility.
 //
 // AuditService reads the audit log of the caller's organization: who changed
-// keys, rules, the policy and the organization itself, over the API and on the
-// operator's command line. Reviews leave no events; each says who created it.
+// keys, rules, the policy, connections, webhooks, decisions about findings and the
+// organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,

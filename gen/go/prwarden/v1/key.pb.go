@@ -99,10 +99,10 @@ type Key struct {
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_used_at,json=lastUsedAt,proto3" json:"last_used_at,omitempty"`
 	// When it was revoked; absent unless it was.
 	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
-	// Who made it: `key:` and the identifier of an API key, or `cli:` and the
-	// user and host of an operator.
+	// Who made it: `key:` and the identifier of an API key, `user:` and that of a
+	// person, or `cli:` and the user and host of an operator.
 	CreatedBy string `protobuf:"bytes,8,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// Identifier of the key that made it; absent when an operator did.
+	// Identifier of the key that made it; absent when a person did.
 	ParentKeyId *string `protobuf:"bytes,9,opt,name=parent_key_id,json=parentKeyId,proto3,oneof" json:"parent_key_id,omitempty"`
 	// Requests a minute that it may make.
 	RateLimit int32 `protobuf:"varint,10,opt,name=rate_limit,json=rateLimit,proto3" json:"rate_limit,omitempty"`
@@ -226,7 +226,8 @@ type CreateKeyRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What the key may do: at least one of reviews:read, reviews:write,
 	// rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-	// each at most once.
+	// findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+	// source:read, members:admin, organization:admin, each at most once.
 	Scopes []string `protobuf:"bytes,2,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	// When the key stops working, in the future and no later than the caller's
 	// own key. When not given, it is as that one's: for a key without an end,
@@ -313,9 +314,10 @@ type CreateKeyResponse struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// When it stops working; absent when never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Who made it: `key:` and the identifier of the caller's own key.
+	// Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+	// that of the person who is the caller.
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// Identifier of the caller's own key.
+	// Identifier of the caller's own key; absent for a person.
 	ParentKeyId *string `protobuf:"bytes,8,opt,name=parent_key_id,json=parentKeyId,proto3,oneof" json:"parent_key_id,omitempty"`
 	// Requests a minute that it may make.
 	RateLimit     int32 `protobuf:"varint,9,opt,name=rate_limit,json=rateLimit,proto3" json:"rate_limit,omitempty"`
@@ -600,7 +602,7 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\x03Key\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1e\n" +
-	"\x06scopes\x18\x03 \x03(\tB\x06\x92A\x03\xa0\x01\bR\x06scopes\x12A\n" +
+	"\x06scopes\x18\x03 \x03(\tB\x06\x92A\x03\xa0\x01\x10R\x06scopes\x12A\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
@@ -623,13 +625,14 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\aexpired\x10\x02\x12\v\n" +
 	"\arevoked\x10\x03B\x10\n" +
 	"\x0e_parent_key_idB\b\n" +
-	"\x06_state\"\x84\x03\n" +
+	"\x06_state\"\x82\x04\n" +
 	"\x10CreateKeyRequest\x12 \n" +
-	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12\x94\x01\n" +
-	"\x06scopes\x18\x02 \x03(\tB|\xe0A\x02\xbaHv\x92\x01s\b\x01\x10\b\x18\x01\"kriR\freviews:readR\rreviews:writeR\n" +
+	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12\x92\x02\n" +
+	"\x06scopes\x18\x02 \x03(\tB\xf9\x01\xe0A\x02\xbaH\xf2\x01\x92\x01\xee\x01\b\x01\x10\x10\x18\x01\"\xe5\x01r\xe2\x01R\freviews:readR\rreviews:writeR\n" +
 	"rules:readR\vrules:writeR\n" +
 	"keys:adminR\vpolicy:readR\fpolicy:writeR\n" +
-	"audit:readR\x06scopes\x129\n" +
+	"audit:readR\x0ffindings:triageR\n" +
+	"hosts:readR\vhosts:writeR\rwebhooks:readR\x0ewebhooks:writeR\vsource:readR\rmembers:adminR\x12organization:adminR\x06scopes\x129\n" +
 	"\n" +
 	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12+\n" +
 	"\n" +
@@ -639,7 +642,7 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1e\n" +
-	"\x06scopes\x18\x04 \x03(\tB\x06\x92A\x03\xa0\x01\bR\x06scopes\x12A\n" +
+	"\x06scopes\x18\x04 \x03(\tB\x06\x92A\x03\xa0\x01\x10R\x06scopes\x12A\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +

@@ -47,14 +47,13 @@ type KeyServiceClient interface {
 	// 100 valid keys.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
 	// ListKeys lists the organization's keys: those that work first, then those
-	// that are revoked or expired, for 90 days; newest first among each. At most
-	// 1,000. It never answers a token. Scope: keys:admin.
+	// that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+	// newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// DeleteKey revokes a key, the caller's own too, and with `with_children` all
 	// keys that it made. They are refused everywhere within 5 seconds. Answered
-	// with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-	// for a key that is revoked already, unless `with_children` finds one that is
-	// not.
+	// with 204 and no body over REST, also for a key that was revoked before, which
+	// changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
 	DeleteKey(ctx context.Context, in *DeleteKeyRequest, opts ...grpc.CallOption) (*DeleteKeyResponse, error)
 }
 
@@ -119,14 +118,13 @@ type KeyServiceServer interface {
 	// 100 valid keys.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
 	// ListKeys lists the organization's keys: those that work first, then those
-	// that are revoked or expired, for 90 days; newest first among each. At most
-	// 1,000. It never answers a token. Scope: keys:admin.
+	// that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+	// newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// DeleteKey revokes a key, the caller's own too, and with `with_children` all
 	// keys that it made. They are refused everywhere within 5 seconds. Answered
-	// with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-	// for a key that is revoked already, unless `with_children` finds one that is
-	// not.
+	// with 204 and no body over REST, also for a key that was revoked before, which
+	// changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
 	DeleteKey(context.Context, *DeleteKeyRequest) (*DeleteKeyResponse, error)
 	mustEmbedUnimplementedKeyServiceServer()
 }

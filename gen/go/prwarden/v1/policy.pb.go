@@ -42,6 +42,8 @@ type Policy struct {
 	FailOn *Severity_Level `protobuf:"varint,5,opt,name=fail_on,json=failOn,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"fail_on,omitempty"`
 	// What need not have been looked at; `binary` and `submodule` when not given.
 	Skips *Policy_Skips `protobuf:"bytes,6,opt,name=skips,proto3" json:"skips,omitempty"`
+	// What is published in the pull requests of connections.
+	Publish *Policy_Publish `protobuf:"bytes,10,opt,name=publish,proto3" json:"publish,omitempty"`
 	// Stands for the content of the policy. In a request it is the one that the
 	// policy must have; without it any is replaced.
 	Etag string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -122,6 +124,13 @@ func (x *Policy) GetFailOn() Severity_Level {
 func (x *Policy) GetSkips() *Policy_Skips {
 	if x != nil {
 		return x.Skips
+	}
+	return nil
+}
+
+func (x *Policy) GetPublish() *Policy_Publish {
+	if x != nil {
+		return x.Publish
 	}
 	return nil
 }
@@ -572,11 +581,235 @@ func (x *Policy_Skips) GetTolerated() []Skip_Reason {
 	return nil
 }
 
+// Publish says what is published in the pull requests of connections.
+type Policy_Publish struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether there is a check, commit status or report; true when not given.
+	Check *bool `protobuf:"varint,1,opt,name=check,proto3,oneof" json:"check,omitempty"`
+	// Whether findings that are new in the pull request get comments on their lines:
+	// `new` or `none`; `new` when not given.
+	Comments *string `protobuf:"bytes,2,opt,name=comments,proto3,oneof" json:"comments,omitempty"`
+	// The least severe finding that gets a comment; `high` when not given.
+	CommentsMin *Severity_Level `protobuf:"varint,3,opt,name=comments_min,json=commentsMin,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"comments_min,omitempty"`
+	// How many comments a pull request gets in all its time; 20 when not given.
+	CommentsMax *int32 `protobuf:"varint,4,opt,name=comments_max,json=commentsMax,proto3,oneof" json:"comments_max,omitempty"`
+	// Whether there is one comment with a summary once there is a finding:
+	// `findings` or `none`; `findings` when not given.
+	Summary *string `protobuf:"bytes,5,opt,name=summary,proto3,oneof" json:"summary,omitempty"`
+	// Whether drafts get comments and a summary, too; false when not given.
+	Drafts *bool `protobuf:"varint,6,opt,name=drafts,proto3,oneof" json:"drafts,omitempty"`
+	// How many comments a pull request from a fork gets at most; 5 when not given.
+	ForksCommentsMax *int32 `protobuf:"varint,7,opt,name=forks_comments_max,json=forksCommentsMax,proto3,oneof" json:"forks_comments_max,omitempty"`
+	// What is published in single repositories; later entries go before earlier
+	// ones.
+	Repositories  []*Policy_Publish_Repositories `protobuf:"bytes,8,rep,name=repositories,proto3" json:"repositories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Policy_Publish) Reset() {
+	*x = Policy_Publish{}
+	mi := &file_prwarden_v1_policy_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Policy_Publish) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Policy_Publish) ProtoMessage() {}
+
+func (x *Policy_Publish) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_policy_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Policy_Publish.ProtoReflect.Descriptor instead.
+func (*Policy_Publish) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_policy_proto_rawDescGZIP(), []int{0, 4}
+}
+
+func (x *Policy_Publish) GetCheck() bool {
+	if x != nil && x.Check != nil {
+		return *x.Check
+	}
+	return false
+}
+
+func (x *Policy_Publish) GetComments() string {
+	if x != nil && x.Comments != nil {
+		return *x.Comments
+	}
+	return ""
+}
+
+func (x *Policy_Publish) GetCommentsMin() Severity_Level {
+	if x != nil && x.CommentsMin != nil {
+		return *x.CommentsMin
+	}
+	return Severity_unspecified
+}
+
+func (x *Policy_Publish) GetCommentsMax() int32 {
+	if x != nil && x.CommentsMax != nil {
+		return *x.CommentsMax
+	}
+	return 0
+}
+
+func (x *Policy_Publish) GetSummary() string {
+	if x != nil && x.Summary != nil {
+		return *x.Summary
+	}
+	return ""
+}
+
+func (x *Policy_Publish) GetDrafts() bool {
+	if x != nil && x.Drafts != nil {
+		return *x.Drafts
+	}
+	return false
+}
+
+func (x *Policy_Publish) GetForksCommentsMax() int32 {
+	if x != nil && x.ForksCommentsMax != nil {
+		return *x.ForksCommentsMax
+	}
+	return 0
+}
+
+func (x *Policy_Publish) GetRepositories() []*Policy_Publish_Repositories {
+	if x != nil {
+		return x.Repositories
+	}
+	return nil
+}
+
+// Repositories changes what is published in some of them. What is not given
+// stays.
+type Policy_Publish_Repositories struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Globs of `<owner>/<repository>`.
+	Match []string `protobuf:"bytes,1,rep,name=match,proto3" json:"match,omitempty"`
+	// Whether there is a check, commit status or report.
+	Check *bool `protobuf:"varint,2,opt,name=check,proto3,oneof" json:"check,omitempty"`
+	// Whether findings that are new in the pull request get comments on their lines:
+	// `new` or `none`.
+	Comments *string `protobuf:"bytes,3,opt,name=comments,proto3,oneof" json:"comments,omitempty"`
+	// The least severe finding that gets a comment.
+	CommentsMin *Severity_Level `protobuf:"varint,4,opt,name=comments_min,json=commentsMin,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"comments_min,omitempty"`
+	// How many comments a pull request gets in all its time.
+	CommentsMax *int32 `protobuf:"varint,5,opt,name=comments_max,json=commentsMax,proto3,oneof" json:"comments_max,omitempty"`
+	// Whether there is one comment with a summary once there is a finding:
+	// `findings` or `none`.
+	Summary *string `protobuf:"bytes,6,opt,name=summary,proto3,oneof" json:"summary,omitempty"`
+	// Whether drafts get comments and a summary, too.
+	Drafts *bool `protobuf:"varint,7,opt,name=drafts,proto3,oneof" json:"drafts,omitempty"`
+	// How many comments a pull request from a fork gets at most.
+	ForksCommentsMax *int32 `protobuf:"varint,8,opt,name=forks_comments_max,json=forksCommentsMax,proto3,oneof" json:"forks_comments_max,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Policy_Publish_Repositories) Reset() {
+	*x = Policy_Publish_Repositories{}
+	mi := &file_prwarden_v1_policy_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Policy_Publish_Repositories) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Policy_Publish_Repositories) ProtoMessage() {}
+
+func (x *Policy_Publish_Repositories) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_policy_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Policy_Publish_Repositories.ProtoReflect.Descriptor instead.
+func (*Policy_Publish_Repositories) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_policy_proto_rawDescGZIP(), []int{0, 4, 0}
+}
+
+func (x *Policy_Publish_Repositories) GetMatch() []string {
+	if x != nil {
+		return x.Match
+	}
+	return nil
+}
+
+func (x *Policy_Publish_Repositories) GetCheck() bool {
+	if x != nil && x.Check != nil {
+		return *x.Check
+	}
+	return false
+}
+
+func (x *Policy_Publish_Repositories) GetComments() string {
+	if x != nil && x.Comments != nil {
+		return *x.Comments
+	}
+	return ""
+}
+
+func (x *Policy_Publish_Repositories) GetCommentsMin() Severity_Level {
+	if x != nil && x.CommentsMin != nil {
+		return *x.CommentsMin
+	}
+	return Severity_unspecified
+}
+
+func (x *Policy_Publish_Repositories) GetCommentsMax() int32 {
+	if x != nil && x.CommentsMax != nil {
+		return *x.CommentsMax
+	}
+	return 0
+}
+
+func (x *Policy_Publish_Repositories) GetSummary() string {
+	if x != nil && x.Summary != nil {
+		return *x.Summary
+	}
+	return ""
+}
+
+func (x *Policy_Publish_Repositories) GetDrafts() bool {
+	if x != nil && x.Drafts != nil {
+		return *x.Drafts
+	}
+	return false
+}
+
+func (x *Policy_Publish_Repositories) GetForksCommentsMax() int32 {
+	if x != nil && x.ForksCommentsMax != nil {
+		return *x.ForksCommentsMax
+	}
+	return 0
+}
+
 var File_prwarden_v1_policy_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\x8d\x0e\n" +
+	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xab\x18\n" +
 	"\x06Policy\x12+\n" +
 	"\adisable\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18dR\adisable\x12H\n" +
 	"\boverride\x18\x02 \x03(\v2!.prwarden.v1.Policy.OverrideEntryB\t\xbaH\x06\x9a\x01\x03\x10\xf4\x03R\boverride\x122\n" +
@@ -584,7 +817,9 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\vsuppression\x18\x04 \x01(\v2\x1f.prwarden.v1.Policy.SuppressionR\vsuppression\x12E\n" +
 	"\afail_on\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x06failOn\x88\x01\x01\x12/\n" +
-	"\x05skips\x18\x06 \x01(\v2\x19.prwarden.v1.Policy.SkipsR\x05skips\x12\x19\n" +
+	"\x05skips\x18\x06 \x01(\v2\x19.prwarden.v1.Policy.SkipsR\x05skips\x125\n" +
+	"\apublish\x18\n" +
+	" \x01(\v2\x1b.prwarden.v1.Policy.PublishR\apublish\x12\x19\n" +
 	"\x04etag\x18\a \x01(\tB\x05\x92A\x02x@R\x04etag\x12>\n" +
 	"\n" +
 	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
@@ -615,10 +850,46 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\f_require_endB\v\n" +
 	"\t_max_days\x1aX\n" +
 	"\x05Skips\x12O\n" +
-	"\ttolerated\x18\x01 \x03(\x0e2\x18.prwarden.v1.Skip.ReasonB\x17\x92A\x03\xb0\x01\x01\xbaH\x0e\x92\x01\v\x10\x14\"\a\x82\x01\x04\x10\x01 \x00R\ttolerated\x1aY\n" +
+	"\ttolerated\x18\x01 \x03(\x0e2\x18.prwarden.v1.Skip.ReasonB\x17\x92A\x03\xb0\x01\x01\xbaH\x0e\x92\x01\v\x10\x14\"\a\x82\x01\x04\x10\x01 \x00R\ttolerated\x1a\xb4\b\n" +
+	"\aPublish\x12\x19\n" +
+	"\x05check\x18\x01 \x01(\bH\x00R\x05check\x88\x01\x01\x121\n" +
+	"\bcomments\x18\x02 \x01(\tB\x10\xbaH\rr\vR\x03newR\x04noneH\x01R\bcomments\x88\x01\x01\x12O\n" +
+	"\fcomments_min\x18\x03 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\vcommentsMin\x88\x01\x01\x121\n" +
+	"\fcomments_max\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00H\x03R\vcommentsMax\x88\x01\x01\x124\n" +
+	"\asummary\x18\x05 \x01(\tB\x15\xbaH\x12r\x10R\bfindingsR\x04noneH\x04R\asummary\x88\x01\x01\x12\x1b\n" +
+	"\x06drafts\x18\x06 \x01(\bH\x05R\x06drafts\x88\x01\x01\x12<\n" +
+	"\x12forks_comments_max\x18\a \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00H\x06R\x10forksCommentsMax\x88\x01\x01\x12V\n" +
+	"\frepositories\x18\b \x03(\v2(.prwarden.v1.Policy.Publish.RepositoriesB\b\xbaH\x05\x92\x01\x02\x10dR\frepositories\x1a\x86\x04\n" +
+	"\fRepositories\x12,\n" +
+	"\x05match\x18\x01 \x03(\tB\x16\xe0A\x02\xbaH\x10\x92\x01\r\b\x01\x10d\"\ar\x05\x10\x01\x18\xff\x01R\x05match\x12\x19\n" +
+	"\x05check\x18\x02 \x01(\bH\x00R\x05check\x88\x01\x01\x121\n" +
+	"\bcomments\x18\x03 \x01(\tB\x10\xbaH\rr\vR\x03newR\x04noneH\x01R\bcomments\x88\x01\x01\x12O\n" +
+	"\fcomments_min\x18\x04 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\vcommentsMin\x88\x01\x01\x121\n" +
+	"\fcomments_max\x18\x05 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00H\x03R\vcommentsMax\x88\x01\x01\x124\n" +
+	"\asummary\x18\x06 \x01(\tB\x15\xbaH\x12r\x10R\bfindingsR\x04noneH\x04R\asummary\x88\x01\x01\x12\x1b\n" +
+	"\x06drafts\x18\a \x01(\bH\x05R\x06drafts\x88\x01\x01\x12<\n" +
+	"\x12forks_comments_max\x18\b \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00H\x06R\x10forksCommentsMax\x88\x01\x01B\b\n" +
+	"\x06_checkB\v\n" +
+	"\t_commentsB\x0f\n" +
+	"\r_comments_minB\x0f\n" +
+	"\r_comments_maxB\n" +
+	"\n" +
+	"\b_summaryB\t\n" +
+	"\a_draftsB\x15\n" +
+	"\x13_forks_comments_maxB\b\n" +
+	"\x06_checkB\v\n" +
+	"\t_commentsB\x0f\n" +
+	"\r_comments_minB\x0f\n" +
+	"\r_comments_maxB\n" +
+	"\n" +
+	"\b_summaryB\t\n" +
+	"\a_draftsB\x15\n" +
+	"\x13_forks_comments_max\x1aY\n" +
 	"\rOverrideEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.prwarden.v1.Policy.OverrideR\x05value:\x028\x01:\xfa\x03\x92A\xf6\x032\xf3\x03{\"disable\": [\"hygiene/js-debug-log\"], \"override\": {\"security/c-weak-crypto\": {\"severity\": \"low\", \"exclude\": [\"legacy/**\"]}}, \"locked\": {\"rules\": [\"secrets/*\"], \"rulesets\": []}, \"suppression\": {\"allowed\": true, \"up_to\": \"high\", \"secrets\": false, \"require_reason\": true, \"require_end\": true, \"max_days\": 366}, \"fail_on\": \"high\", \"skips\": {\"tolerated\": [\"binary\", \"submodule\"]}, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}B\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.prwarden.v1.Policy.OverrideR\x05value:\x028\x01:\xaa\x05\x92A\xa6\x052\xa3\x05{\"disable\": [\"hygiene/js-debug-log\"], \"override\": {\"security/c-weak-crypto\": {\"severity\": \"low\", \"exclude\": [\"legacy/**\"]}}, \"locked\": {\"rules\": [\"secrets/*\"], \"rulesets\": []}, \"suppression\": {\"allowed\": true, \"up_to\": \"high\", \"secrets\": false, \"require_reason\": true, \"require_end\": true, \"max_days\": 366}, \"fail_on\": \"high\", \"skips\": {\"tolerated\": [\"binary\", \"submodule\"]}, \"publish\": {\"check\": true, \"comments\": \"new\", \"comments_min\": \"high\", \"comments_max\": 20, \"summary\": \"findings\", \"drafts\": false, \"forks_comments_max\": 5, \"repositories\": []}, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}B\n" +
 	"\n" +
 	"\b_fail_onB\r\n" +
 	"\v_updated_by\"\x12\n" +
@@ -649,45 +920,51 @@ func file_prwarden_v1_policy_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_policy_proto_rawDescData
 }
 
-var file_prwarden_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_prwarden_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_prwarden_v1_policy_proto_goTypes = []any{
-	(*Policy)(nil),                // 0: prwarden.v1.Policy
-	(*GetPolicyRequest)(nil),      // 1: prwarden.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),     // 2: prwarden.v1.GetPolicyResponse
-	(*SetPolicyRequest)(nil),      // 3: prwarden.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),     // 4: prwarden.v1.SetPolicyResponse
-	(*Policy_Override)(nil),       // 5: prwarden.v1.Policy.Override
-	(*Policy_Locked)(nil),         // 6: prwarden.v1.Policy.Locked
-	(*Policy_Suppression)(nil),    // 7: prwarden.v1.Policy.Suppression
-	(*Policy_Skips)(nil),          // 8: prwarden.v1.Policy.Skips
-	nil,                           // 9: prwarden.v1.Policy.OverrideEntry
-	(Severity_Level)(0),           // 10: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(Skip_Reason)(0),              // 12: prwarden.v1.Skip.Reason
+	(*Policy)(nil),                      // 0: prwarden.v1.Policy
+	(*GetPolicyRequest)(nil),            // 1: prwarden.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),           // 2: prwarden.v1.GetPolicyResponse
+	(*SetPolicyRequest)(nil),            // 3: prwarden.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),           // 4: prwarden.v1.SetPolicyResponse
+	(*Policy_Override)(nil),             // 5: prwarden.v1.Policy.Override
+	(*Policy_Locked)(nil),               // 6: prwarden.v1.Policy.Locked
+	(*Policy_Suppression)(nil),          // 7: prwarden.v1.Policy.Suppression
+	(*Policy_Skips)(nil),                // 8: prwarden.v1.Policy.Skips
+	(*Policy_Publish)(nil),              // 9: prwarden.v1.Policy.Publish
+	nil,                                 // 10: prwarden.v1.Policy.OverrideEntry
+	(*Policy_Publish_Repositories)(nil), // 11: prwarden.v1.Policy.Publish.Repositories
+	(Severity_Level)(0),                 // 12: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
+	(Skip_Reason)(0),                    // 14: prwarden.v1.Skip.Reason
 }
 var file_prwarden_v1_policy_proto_depIdxs = []int32{
-	9,  // 0: prwarden.v1.Policy.override:type_name -> prwarden.v1.Policy.OverrideEntry
+	10, // 0: prwarden.v1.Policy.override:type_name -> prwarden.v1.Policy.OverrideEntry
 	6,  // 1: prwarden.v1.Policy.locked:type_name -> prwarden.v1.Policy.Locked
 	7,  // 2: prwarden.v1.Policy.suppression:type_name -> prwarden.v1.Policy.Suppression
-	10, // 3: prwarden.v1.Policy.fail_on:type_name -> prwarden.v1.Severity.Level
+	12, // 3: prwarden.v1.Policy.fail_on:type_name -> prwarden.v1.Severity.Level
 	8,  // 4: prwarden.v1.Policy.skips:type_name -> prwarden.v1.Policy.Skips
-	11, // 5: prwarden.v1.Policy.updated_at:type_name -> google.protobuf.Timestamp
-	0,  // 6: prwarden.v1.GetPolicyResponse.policy:type_name -> prwarden.v1.Policy
-	0,  // 7: prwarden.v1.SetPolicyRequest.policy:type_name -> prwarden.v1.Policy
-	0,  // 8: prwarden.v1.SetPolicyResponse.policy:type_name -> prwarden.v1.Policy
-	10, // 9: prwarden.v1.Policy.Override.severity:type_name -> prwarden.v1.Severity.Level
-	10, // 10: prwarden.v1.Policy.Suppression.up_to:type_name -> prwarden.v1.Severity.Level
-	12, // 11: prwarden.v1.Policy.Skips.tolerated:type_name -> prwarden.v1.Skip.Reason
-	5,  // 12: prwarden.v1.Policy.OverrideEntry.value:type_name -> prwarden.v1.Policy.Override
-	1,  // 13: prwarden.v1.PolicyService.GetPolicy:input_type -> prwarden.v1.GetPolicyRequest
-	3,  // 14: prwarden.v1.PolicyService.SetPolicy:input_type -> prwarden.v1.SetPolicyRequest
-	2,  // 15: prwarden.v1.PolicyService.GetPolicy:output_type -> prwarden.v1.GetPolicyResponse
-	4,  // 16: prwarden.v1.PolicyService.SetPolicy:output_type -> prwarden.v1.SetPolicyResponse
-	15, // [15:17] is the sub-list for method output_type
-	13, // [13:15] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	9,  // 5: prwarden.v1.Policy.publish:type_name -> prwarden.v1.Policy.Publish
+	13, // 6: prwarden.v1.Policy.updated_at:type_name -> google.protobuf.Timestamp
+	0,  // 7: prwarden.v1.GetPolicyResponse.policy:type_name -> prwarden.v1.Policy
+	0,  // 8: prwarden.v1.SetPolicyRequest.policy:type_name -> prwarden.v1.Policy
+	0,  // 9: prwarden.v1.SetPolicyResponse.policy:type_name -> prwarden.v1.Policy
+	12, // 10: prwarden.v1.Policy.Override.severity:type_name -> prwarden.v1.Severity.Level
+	12, // 11: prwarden.v1.Policy.Suppression.up_to:type_name -> prwarden.v1.Severity.Level
+	14, // 12: prwarden.v1.Policy.Skips.tolerated:type_name -> prwarden.v1.Skip.Reason
+	12, // 13: prwarden.v1.Policy.Publish.comments_min:type_name -> prwarden.v1.Severity.Level
+	11, // 14: prwarden.v1.Policy.Publish.repositories:type_name -> prwarden.v1.Policy.Publish.Repositories
+	5,  // 15: prwarden.v1.Policy.OverrideEntry.value:type_name -> prwarden.v1.Policy.Override
+	12, // 16: prwarden.v1.Policy.Publish.Repositories.comments_min:type_name -> prwarden.v1.Severity.Level
+	1,  // 17: prwarden.v1.PolicyService.GetPolicy:input_type -> prwarden.v1.GetPolicyRequest
+	3,  // 18: prwarden.v1.PolicyService.SetPolicy:input_type -> prwarden.v1.SetPolicyRequest
+	2,  // 19: prwarden.v1.PolicyService.GetPolicy:output_type -> prwarden.v1.GetPolicyResponse
+	4,  // 20: prwarden.v1.PolicyService.SetPolicy:output_type -> prwarden.v1.SetPolicyResponse
+	19, // [19:21] is the sub-list for method output_type
+	17, // [17:19] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_policy_proto_init() }
@@ -701,13 +978,15 @@ func file_prwarden_v1_policy_proto_init() {
 	file_prwarden_v1_policy_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_policy_proto_msgTypes[5].OneofWrappers = []any{}
 	file_prwarden_v1_policy_proto_msgTypes[7].OneofWrappers = []any{}
+	file_prwarden_v1_policy_proto_msgTypes[9].OneofWrappers = []any{}
+	file_prwarden_v1_policy_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_policy_proto_rawDesc), len(file_prwarden_v1_policy_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -153,10 +153,11 @@ type Verdict_Outcome int32
 const (
 	// Never sent.
 	Verdict_unspecified Verdict_Outcome = 0
-	// No finding is as severe as the threshold, and nothing that counts was left
-	// out.
+	// No finding is as severe as the threshold, but for those that somebody has set
+	// aside, and nothing that counts was left out.
 	Verdict_pass Verdict_Outcome = 1
-	// At least one finding is as severe as the threshold.
+	// At least one finding is as severe as the threshold, and nobody has set it
+	// aside.
 	Verdict_fail Verdict_Outcome = 2
 	// No finding is, but something was not looked at that may have one:
 	// `not_looked_at` counts it.
@@ -223,6 +224,8 @@ const (
 	// A guess: the default branch as it is now. The pull request may be for
 	// another one.
 	Base_default_branch Base_FoundBy = 4
+	// The code host's API named it, by the organization's connection.
+	Base_code_host Base_FoundBy = 5
 )
 
 // Enum value maps for Base_FoundBy.
@@ -233,6 +236,7 @@ var (
 		2: "requested",
 		3: "merge_commit",
 		4: "default_branch",
+		5: "code_host",
 	}
 	Base_FoundBy_value = map[string]int32{
 		"unspecified":    0,
@@ -240,6 +244,7 @@ var (
 		"requested":      2,
 		"merge_commit":   3,
 		"default_branch": 4,
+		"code_host":      5,
 	}
 )
 
@@ -574,7 +579,8 @@ func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
 }
 
-// Suppressed says what becomes of findings that comments suppress.
+// Suppressed says what becomes of findings that comments suppress, and of those
+// that somebody set aside.
 type GetSarifRequest_Suppressed int32
 
 const (
@@ -699,10 +705,15 @@ type Review struct {
 	// Findings of rules in the mode `observe`, in the order of `findings`. They count
 	// neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
 	Observed []*Finding `protobuf:"bytes,26,rep,name=observed,proto3" json:"observed,omitempty"`
-	// Who created the review: `key:` and the identifier of an API key.
+	// Who created the review: `key:` and the identifier of an API key, or `user:` and
+	// that of a person.
 	CreatedBy string `protobuf:"bytes,27,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Which of the organization's waiting reviews go first, as the request says.
-	Priority      *Priority_Level `protobuf:"varint,28,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
+	Priority *Priority_Level `protobuf:"varint,28,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
+	// Page on which a GitHub App, a connection of the organization, shows the findings
+	// of `head_sha` in its check, so that a job of a CI service need not annotate them
+	// once more. Only GetReview tells it; absent where no App does.
+	CheckUrl      *string `protobuf:"bytes,29,opt,name=check_url,json=checkUrl,proto3,oneof" json:"check_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -931,6 +942,13 @@ func (x *Review) GetPriority() Priority_Level {
 		return *x.Priority
 	}
 	return Priority_unspecified
+}
+
+func (x *Review) GetCheckUrl() string {
+	if x != nil && x.CheckUrl != nil {
+		return *x.CheckUrl
+	}
+	return ""
 }
 
 // Priority holds the priorities of reviews.
@@ -1352,7 +1370,11 @@ type Finding struct {
 	// of has a masked part, and for findings about the rules file.
 	LineHash *string `protobuf:"bytes,15,opt,name=line_hash,json=lineHash,proto3,oneof" json:"line_hash,omitempty"`
 	// The comment that suppresses the finding; absent unless one does.
-	Suppression   *Suppression `protobuf:"bytes,16,opt,name=suppression,proto3" json:"suppression,omitempty"`
+	Suppression *Suppression `protobuf:"bytes,16,opt,name=suppression,proto3" json:"suppression,omitempty"`
+	// What somebody decided about the finding, which the verdict does not count then;
+	// absent for nothing. It is what the verdict was decided with: after the last day
+	// the next scan counts the finding again.
+	Triage        *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1495,6 +1517,13 @@ func (x *Finding) GetLineHash() string {
 func (x *Finding) GetSuppression() *Suppression {
 	if x != nil {
 		return x.Suppression
+	}
+	return nil
+}
+
+func (x *Finding) GetTriage() *Triage {
+	if x != nil {
+		return x.Triage
 	}
 	return nil
 }
@@ -1986,7 +2015,10 @@ type ListFindingsRequest struct {
 	// How many findings to answer at most: 1 to 1,000; 100 when not given.
 	PageSize *int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// `next_page_token` of the page before, with the same filters.
-	PageToken     *string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	PageToken *string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	// Only findings about which this is decided; with `open` those about which nothing
+	// is.
+	Decision      *Decision_Kind `protobuf:"varint,9,opt,name=decision,proto3,enum=prwarden.v1.Decision_Kind,oneof" json:"decision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2075,6 +2107,13 @@ func (x *ListFindingsRequest) GetPageToken() string {
 		return *x.PageToken
 	}
 	return ""
+}
+
+func (x *ListFindingsRequest) GetDecision() Decision_Kind {
+	if x != nil && x.Decision != nil {
+		return *x.Decision
+	}
+	return Decision_unspecified
 }
 
 // Response of ListFindings.
@@ -2354,7 +2393,8 @@ type ListedReview struct {
 	Error *ReviewError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
 	// Whether there were more findings or skips than are stored.
 	Truncated bool `protobuf:"varint,13,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Who created the review: `key:` and the identifier of an API key.
+	// Who created the review: `key:` and the identifier of an API key, or `user:` and
+	// that of a person.
 	CreatedBy string `protobuf:"bytes,14,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Whether the pull request passes; absent until complete.
 	Verdict *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
@@ -2757,7 +2797,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xba\x16\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xea\x16\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2794,7 +2834,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bobserved\x18\x1a \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\bobserved\x12\x1d\n" +
 	"\n" +
 	"created_by\x18\x1b \x01(\tR\tcreatedBy\x12D\n" +
-	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\"^\n" +
+	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\x12 \n" +
+	"\tcheck_url\x18\x1d \x01(\tH\bR\bcheckUrl\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -2811,7 +2852,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x13_previous_review_idB\v\n" +
 	"\t_base_refB\x10\n" +
 	"\x0e_base_found_byB\v\n" +
-	"\t_priority\"9\n" +
+	"\t_priorityB\f\n" +
+	"\n" +
+	"_check_url\"9\n" +
 	"\bPriority\"-\n" +
 	"\x05Level\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
@@ -2831,14 +2874,15 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"\b_outcomeB\f\n" +
 	"\n" +
-	"_threshold\"f\n" +
-	"\x04Base\"^\n" +
+	"_threshold\"u\n" +
+	"\x04Base\"m\n" +
 	"\aFoundBy\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\r\n" +
 	"\tmerge_ref\x10\x01\x12\r\n" +
 	"\trequested\x10\x02\x12\x10\n" +
 	"\fmerge_commit\x10\x03\x12\x12\n" +
-	"\x0edefault_branch\x10\x04\"2\n" +
+	"\x0edefault_branch\x10\x04\x12\r\n" +
+	"\tcode_host\x10\x05\"2\n" +
 	"\n" +
 	"Exclusions\x12\x14\n" +
 	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x0e\n" +
@@ -2866,7 +2910,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x05rules\x18\x03 \x01(\x05R\x05rules\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xb6\x05\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xe3\x05\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -2886,7 +2930,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\futf16_column\x18\r \x01(\x05R\vutf16Column\x12(\n" +
 	"\x10utf16_end_column\x18\x0e \x01(\x05R\x0eutf16EndColumn\x12 \n" +
 	"\tline_hash\x18\x0f \x01(\tH\x03R\blineHash\x88\x01\x01\x12:\n" +
-	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\":\n" +
+	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\x12+\n" +
+	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -2959,7 +3004,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10GetReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xdc\x05\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xb2\x06\n" +
 	"\x13ListFindingsRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12J\n" +
 	"\x04kind\x18\x02 \x01(\x0e2%.prwarden.v1.ListFindingsRequest.KindB\n" +
@@ -2973,7 +3018,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x124\n" +
 	"\tpage_size\x18\a \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +
 	"\n" +
-	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\"N\n" +
+	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\x12G\n" +
+	"\bdecision\x18\t \x01(\x0e2\x1a.prwarden.v1.Decision.KindB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\aR\bdecision\x88\x01\x01\"N\n" +
 	"\x04Kind\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\f\n" +
 	"\breported\x10\x01\x12\x0e\n" +
@@ -2989,7 +3036,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06_stateB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\xb7\x04\n" +
+	"\v_page_tokenB\v\n" +
+	"\t_decision\"\xb7\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x91\x02\n" +
@@ -3147,7 +3195,9 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),   // 35: google.protobuf.Timestamp
 	(*SeveritySummary)(nil),         // 36: prwarden.v1.SeveritySummary
 	(Severity_Level)(0),             // 37: prwarden.v1.Severity.Level
-	(*httpbody.HttpBody)(nil),       // 38: google.api.HttpBody
+	(*Triage)(nil),                  // 38: prwarden.v1.Triage
+	(Decision_Kind)(0),              // 39: prwarden.v1.Decision.Kind
+	(*httpbody.HttpBody)(nil),       // 40: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
@@ -3174,50 +3224,52 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	37, // 21: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 22: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
 	19, // 23: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	7,  // 24: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	37, // 25: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	37, // 26: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 27: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 28: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	10, // 29: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 30: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	37, // 31: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 32: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	18, // 33: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 34: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 35: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	30, // 36: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 37: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	35, // 38: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	36, // 39: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	35, // 40: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	35, // 41: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	17, // 42: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	12, // 43: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 44: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	10, // 45: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 46: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	36, // 47: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	17, // 48: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	21, // 49: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	23, // 50: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	28, // 51: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	25, // 52: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	27, // 53: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	31, // 54: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	33, // 55: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	22, // 56: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	24, // 57: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	29, // 58: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	26, // 59: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	38, // 60: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	32, // 61: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	34, // 62: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	56, // [56:63] is the sub-list for method output_type
-	49, // [49:56] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	38, // 24: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	7,  // 25: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	37, // 26: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	37, // 27: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 28: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 29: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	10, // 30: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	8,  // 31: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	37, // 32: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 33: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	39, // 34: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	18, // 35: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 36: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 37: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	30, // 38: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 39: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	35, // 40: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	36, // 41: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	35, // 42: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	35, // 43: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	17, // 44: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	12, // 45: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 46: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	10, // 47: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 48: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	36, // 49: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	17, // 50: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	21, // 51: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	23, // 52: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	28, // 53: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	25, // 54: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	27, // 55: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	31, // 56: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	33, // 57: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	22, // 58: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	24, // 59: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	29, // 60: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	26, // 61: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	40, // 62: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	32, // 63: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	34, // 64: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	58, // [58:65] is the sub-list for method output_type
+	51, // [51:58] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -3227,6 +3279,7 @@ func file_prwarden_v1_review_proto_init() {
 	}
 	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_severity_proto_init()
+	file_prwarden_v1_triage_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[2].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}

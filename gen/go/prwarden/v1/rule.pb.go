@@ -2534,18 +2534,18 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05error\x18\a \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error:\xb3\x02\x92A\xaf\x022\xac\x02{\"rules\": [{\"rule_id\": \"custom/no-print\", \"hits\": 0, \"pull_requests\": 0, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}], \"pull_requests\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"repo\": \"acme/shop\", \"pr_number\": 42, \"hits\": 0, \"findings\": [], \"truncated\": false}], \"untried\": 0}\"u\n" +
 	"\x11DeleteRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"\x14\n" +
-	"\x12DeleteRuleResponse2\x84\f\n" +
+	"\x12DeleteRuleResponse2\x8b\f\n" +
 	"\vRuleService\x12f\n" +
 	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
-	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12\xa2\x02\n" +
+	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12\xa9\x02\n" +
 	"\n" +
-	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xd2\x01\x92A\xa0\x01J5\n" +
+	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xd9\x01\x92A\xa7\x01J5\n" +
 	"\x03201\x12.\n" +
 	"\x15The rule was created.\x12\x15\n" +
-	"\x13\x1a\x11.prwarden.v1.RuleJg\n" +
-	"\x03409\x12`\n" +
-	"^The id is taken (reason RULE_EXISTS), or the organization has 5,000 rules (reason RULE_QUOTA).\xb2\xfb\x18\r\n" +
+	"\x13\x1a\x11.prwarden.v1.RuleJn\n" +
+	"\x03409\x12g\n" +
+	"eThe id is taken (reason RULE_EXISTS), or all rules would be over 5,000 or 16 MiB (reason RULE_QUOTA).\xb2\xfb\x18\r\n" +
 	"\vrule.create\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12\x85\x01\n" +
 	"\n" +
 	"UpdateRule\x12\x1e.prwarden.v1.UpdateRuleRequest\x1a\x1f.prwarden.v1.UpdateRuleResponse\"6\xb2\xfb\x18\r\n" +

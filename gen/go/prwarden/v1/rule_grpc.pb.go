@@ -61,7 +61,8 @@ type RuleServiceClient interface {
 	// rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
 	// repository that the organization may not scan; ALREADY_EXISTS
 	// (RULE_EXISTS) when the id is taken, by a default rule too;
-	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+	// over 16 MiB of them as a document of BatchRules in JSON without blanks.
 	CreateRule(ctx context.Context, in *CreateRuleRequest, opts ...grpc.CallOption) (*CreateRuleResponse, error)
 	// UpdateRule changes a custom rule: the fields that the update mask names,
 	// or, without one over REST, those that are in the body. A list is replaced as
@@ -72,8 +73,9 @@ type RuleServiceClient interface {
 	// Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
 	// field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
 	// that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-	// the etag of the request, or meanwhile.
+	// ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+	// the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+	// the request, or meanwhile.
 	UpdateRule(ctx context.Context, in *UpdateRuleRequest, opts ...grpc.CallOption) (*UpdateRuleResponse, error)
 	// BatchRules makes the organization's rules those of a document, in one
 	// transaction: it creates, changes and, when asked to, deletes rules. A rule
@@ -89,10 +91,9 @@ type RuleServiceClient interface {
 	// Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
 	// `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
 	// repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-	// rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-	// since the etag of the request, or meanwhile; UNAVAILABLE while another such
-	// call runs.
+	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+	// CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+	// the request, or meanwhile; UNAVAILABLE while another such call runs.
 	BatchRules(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[BatchRulesRequest, BatchRulesResponse], error)
 	// ExportRules lists all rules that were created over the API, for the
 	// organization and for repositories, ordered by id, as a document that
@@ -275,7 +276,8 @@ type RuleServiceServer interface {
 	// rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
 	// repository that the organization may not scan; ALREADY_EXISTS
 	// (RULE_EXISTS) when the id is taken, by a default rule too;
-	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+	// FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+	// over 16 MiB of them as a document of BatchRules in JSON without blanks.
 	CreateRule(context.Context, *CreateRuleRequest) (*CreateRuleResponse, error)
 	// UpdateRule changes a custom rule: the fields that the update mask names,
 	// or, without one over REST, those that are in the body. A list is replaced as
@@ -286,8 +288,9 @@ type RuleServiceServer interface {
 	// Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
 	// field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
 	// that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-	// ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-	// the etag of the request, or meanwhile.
+	// ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+	// the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+	// the request, or meanwhile.
 	UpdateRule(context.Context, *UpdateRuleRequest) (*UpdateRuleResponse, error)
 	// BatchRules makes the organization's rules those of a document, in one
 	// transaction: it creates, changes and, when asked to, deletes rules. A rule
@@ -303,10 +306,9 @@ type RuleServiceServer interface {
 	// Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
 	// `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
 	// repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-	// rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-	// since the etag of the request, or meanwhile; UNAVAILABLE while another such
-	// call runs.
+	// for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+	// CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+	// the request, or meanwhile; UNAVAILABLE while another such call runs.
 	BatchRules(grpc.ClientStreamingServer[BatchRulesRequest, BatchRulesResponse]) error
 	// ExportRules lists all rules that were created over the API, for the
 	// organization and for repositories, ordered by id, as a document that

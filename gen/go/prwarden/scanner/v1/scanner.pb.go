@@ -413,15 +413,18 @@ type CodeHost struct {
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Where a repository is cloned from, with `https`, `http` or `file`.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Name of the scanner's environment variable that holds the token; empty for
-	// none. The scanner reads only variables that its operator allows.
-	TokenEnv string `protobuf:"bytes,3,opt,name=token_env,json=tokenEnv,proto3" json:"token_env,omitempty"`
+	// Opens the repository; empty for none. The scanner keeps it in memory for this
+	// scan only. No message with it may be logged.
+	Token string `protobuf:"bytes,3,opt,name=token,proto3" json:"token,omitempty"`
 	// Goes with the token; empty for `x-access-token`.
 	Username string `protobuf:"bytes,4,opt,name=username,proto3" json:"username,omitempty"`
 	// Reference of a pull request's head; empty for `refs/pull/{number}/head`.
 	HeadRef string `protobuf:"bytes,5,opt,name=head_ref,json=headRef,proto3" json:"head_ref,omitempty"`
 	// Reference of its trial merge; empty for `refs/pull/{number}/merge`.
-	MergeRef      string `protobuf:"bytes,6,opt,name=merge_ref,json=mergeRef,proto3" json:"merge_ref,omitempty"`
+	MergeRef string `protobuf:"bytes,6,opt,name=merge_ref,json=mergeRef,proto3" json:"merge_ref,omitempty"`
+	// Whether the host is reached only by `https` and at public addresses, which
+	// are checked at each dial.
+	Guarded       bool `protobuf:"varint,7,opt,name=guarded,proto3" json:"guarded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -470,9 +473,9 @@ func (x *CodeHost) GetUrl() string {
 	return ""
 }
 
-func (x *CodeHost) GetTokenEnv() string {
+func (x *CodeHost) GetToken() string {
 	if x != nil {
-		return x.TokenEnv
+		return x.Token
 	}
 	return ""
 }
@@ -496,6 +499,13 @@ func (x *CodeHost) GetMergeRef() string {
 		return x.MergeRef
 	}
 	return ""
+}
+
+func (x *CodeHost) GetGuarded() bool {
+	if x != nil {
+		return x.Guarded
+	}
+	return false
 }
 
 // RuleBatch is some of the rules.
@@ -1515,7 +1525,11 @@ type ScanResult struct {
 	// How much the rules looked at: the contents of all changed files in bytes.
 	Bytes int64 `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// What matching the most costly rules took, at most 100.
-	RuleCosts     []*RuleCost `protobuf:"bytes,15,rep,name=rule_costs,json=ruleCosts,proto3" json:"rule_costs,omitempty"`
+	RuleCosts []*RuleCost `protobuf:"bytes,15,rep,name=rule_costs,json=ruleCosts,proto3" json:"rule_costs,omitempty"`
+	// What the base's rules file wants less of in the pull request, as JSON of at most
+	// 200 bytes with the keys no_comments, comments_min, comments_max,
+	// forks_comments_max, no_summary and no_drafts; empty for nothing.
+	Publish       string `protobuf:"bytes,18,opt,name=publish,proto3" json:"publish,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1667,6 +1681,13 @@ func (x *ScanResult) GetRuleCosts() []*RuleCost {
 		return x.RuleCosts
 	}
 	return nil
+}
+
+func (x *ScanResult) GetPublish() string {
+	if x != nil {
+		return x.Publish
+	}
+	return ""
 }
 
 // RuleCost is what matching a rule took.
@@ -1884,14 +1905,15 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"repository\x10\x01\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x02\x12\n" +
 	"\n" +
-	"\x06custom\x10\x03J\x04\b\v\x10\f\"\xa1\x01\n" +
+	"\x06custom\x10\x03J\x04\b\v\x10\f\"\xb9\x01\n" +
 	"\bCodeHost\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
-	"\ttoken_env\x18\x03 \x01(\tR\btokenEnv\x12\x1a\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x19\n" +
+	"\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01R\x05token\x12\x1a\n" +
 	"\busername\x18\x04 \x01(\tR\busername\x12\x19\n" +
 	"\bhead_ref\x18\x05 \x01(\tR\aheadRef\x12\x1b\n" +
-	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\"T\n" +
+	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\x12\x18\n" +
+	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xb9\x04\n" +
@@ -1978,7 +2000,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
-	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xca\x06\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xe4\x06\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -2005,7 +2027,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\fswitched_off\x18\x0e \x03(\v2$.prwarden.scanner.v1.ScanSwitchedOffR\vswitchedOff\x12\x14\n" +
 	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x12<\n" +
 	"\n" +
-	"rule_costs\x18\x0f \x03(\v2\x1d.prwarden.scanner.v1.RuleCostR\truleCosts\x1a:\n" +
+	"rule_costs\x18\x0f \x03(\v2\x1d.prwarden.scanner.v1.RuleCostR\truleCosts\x12\x18\n" +
+	"\apublish\x18\x12 \x01(\tR\apublish\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"S\n" +

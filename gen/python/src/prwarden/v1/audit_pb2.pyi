@@ -166,8 +166,10 @@ class AuditEvent(google.protobuf.message.Message):
     event_id: builtins.str
     """Identifier: `evt_` and an opaque suffix."""
     actor: builtins.str
-    """Who made it: `key:` and the identifier of an API key, `cli:` and the user
-    and host of an operator, or `system` for what the server did by itself, such
+    """Who made it: `key:` and the identifier of an API key, `user:` and that of a
+    person who had signed in, `cli:` and the user
+    and host of an operator, `host:` with the kind of a code host and the login of
+    somebody who wrote a command there, or `system` for what the server did by itself, such
     as storing what its configuration file declares.
     """
     address: builtins.str
@@ -186,8 +188,8 @@ class AuditEvent(google.protobuf.message.Message):
 
     @property
     def fields(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___AuditEvent.Field]:
-        """What the change was, at most 100 fields. Never a token, a password or source
-        code.
+        """What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+        how many more there were. Never a token, a password or source code.
         """
 
     def __init__(

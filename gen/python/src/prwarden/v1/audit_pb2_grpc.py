@@ -27,8 +27,8 @@ if _version_not_supported:
 
 class AuditServiceStub(object):
     """AuditService reads the audit log of the caller's organization: who changed
-    keys, rules, the policy and the organization itself, over the API and on the
-    operator's command line. Reviews leave no events; each says who created it.
+    keys, rules, the policy, connections, webhooks, decisions about findings and the
+    organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -50,8 +50,8 @@ class AuditServiceStub(object):
 
 class AuditServiceServicer(object):
     """AuditService reads the audit log of the caller's organization: who changed
-    keys, rules, the policy and the organization itself, over the API and on the
-    operator's command line. Reviews leave no events; each says who created it.
+    keys, rules, the policy, connections, webhooks, decisions about findings and the
+    organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -84,8 +84,8 @@ def add_AuditServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class AuditService(object):
     """AuditService reads the audit log of the caller's organization: who changed
-    keys, rules, the policy and the organization itself, over the API and on the
-    operator's command line. Reviews leave no events; each says who created it.
+    keys, rules, the policy, connections, webhooks, decisions about findings and the
+    organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,

@@ -43,8 +43,8 @@ _AuditServiceListEventsType = typing_extensions.TypeVar(
 
 class AuditServiceStub(typing.Generic[_AuditServiceListEventsType]):
     """AuditService reads the audit log of the caller's organization: who changed
-    keys, rules, the policy and the organization itself, over the API and on the
-    operator's command line. Reviews leave no events; each says who created it.
+    keys, rules, the policy, connections, webhooks, decisions about findings and the
+    organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -81,8 +81,8 @@ AuditServiceAsyncStub: typing_extensions.TypeAlias = AuditServiceStub[
 
 class AuditServiceServicer(metaclass=abc.ABCMeta):
     """AuditService reads the audit log of the caller's organization: who changed
-    keys, rules, the policy and the organization itself, over the API and on the
-    operator's command line. Reviews leave no events; each says who created it.
+    keys, rules, the policy, connections, webhooks, decisions about findings and the
+    organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,

@@ -69,11 +69,11 @@ class Key(google.protobuf.message.Message):
     name: builtins.str
     """Name given by whoever created it."""
     created_by: builtins.str
-    """Who made it: `key:` and the identifier of an API key, or `cli:` and the
-    user and host of an operator.
+    """Who made it: `key:` and the identifier of an API key, `user:` and that of a
+    person, or `cli:` and the user and host of an operator.
     """
     parent_key_id: builtins.str
-    """Identifier of the key that made it; absent when an operator did."""
+    """Identifier of the key that made it; absent when a person did."""
     rate_limit: builtins.int
     """Requests a minute that it may make."""
     state: Global___Key.State.ValueType
@@ -142,7 +142,8 @@ class CreateKeyRequest(google.protobuf.message.Message):
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """What the key may do: at least one of reviews:read, reviews:write,
         rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-        each at most once.
+        findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+        source:read, members:admin, organization:admin, each at most once.
         """
 
     @property
@@ -190,9 +191,11 @@ class CreateKeyResponse(google.protobuf.message.Message):
     name: builtins.str
     """Name of the key."""
     created_by: builtins.str
-    """Who made it: `key:` and the identifier of the caller's own key."""
+    """Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+    that of the person who is the caller.
+    """
     parent_key_id: builtins.str
-    """Identifier of the caller's own key."""
+    """Identifier of the caller's own key; absent for a person."""
     rate_limit: builtins.int
     """Requests a minute that it may make."""
     @property

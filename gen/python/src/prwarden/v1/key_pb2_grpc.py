@@ -85,8 +85,8 @@ class KeyServiceServicer(object):
 
     def ListKeys(self, request, context):
         """ListKeys lists the organization's keys: those that work first, then those
-        that are revoked or expired, for 90 days; newest first among each. At most
-        1,000. It never answers a token. Scope: keys:admin.
+        that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+        newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,9 +95,8 @@ class KeyServiceServicer(object):
     def DeleteKey(self, request, context):
         """DeleteKey revokes a key, the caller's own too, and with `with_children` all
         keys that it made. They are refused everywhere within 5 seconds. Answered
-        with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-        for a key that is revoked already, unless `with_children` finds one that is
-        not.
+        with 204 and no body over REST, also for a key that was revoked before, which
+        changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

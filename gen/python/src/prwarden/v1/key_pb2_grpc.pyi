@@ -129,16 +129,15 @@ class KeyServiceStub(typing.Generic[_KeyServiceCreateKeyType, _KeyServiceListKey
 
     ListKeys: _KeyServiceListKeysType
     """ListKeys lists the organization's keys: those that work first, then those
-    that are revoked or expired, for 90 days; newest first among each. At most
-    1,000. It never answers a token. Scope: keys:admin.
+    that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+    newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
     """
 
     DeleteKey: _KeyServiceDeleteKeyType
     """DeleteKey revokes a key, the caller's own too, and with `with_children` all
     keys that it made. They are refused everywhere within 5 seconds. Answered
-    with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-    for a key that is revoked already, unless `with_children` finds one that is
-    not.
+    with 204 and no body over REST, also for a key that was revoked before, which
+    changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
     """
 
 KeyServiceAsyncStub: typing_extensions.TypeAlias = KeyServiceStub[
@@ -190,8 +189,8 @@ class KeyServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.key_pb2.ListKeysResponse, collections.abc.Awaitable[prwarden.v1.key_pb2.ListKeysResponse]]:
         """ListKeys lists the organization's keys: those that work first, then those
-        that are revoked or expired, for 90 days; newest first among each. At most
-        1,000. It never answers a token. Scope: keys:admin.
+        that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+        newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
         """
 
     @abc.abstractmethod
@@ -202,9 +201,8 @@ class KeyServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[prwarden.v1.key_pb2.DeleteKeyResponse, collections.abc.Awaitable[prwarden.v1.key_pb2.DeleteKeyResponse]]:
         """DeleteKey revokes a key, the caller's own too, and with `with_children` all
         keys that it made. They are refused everywhere within 5 seconds. Answered
-        with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-        for a key that is revoked already, unless `with_children` finds one that is
-        not.
+        with 204 and no body over REST, also for a key that was revoked before, which
+        changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
         """
 
 def add_KeyServiceServicer_to_server(servicer: KeyServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -149,6 +149,140 @@ class Policy(google.protobuf.message.Message):
         def ClearField(self, field_name: typing.Literal["tolerated", b"tolerated"]) -> None: ...
 
     @typing.final
+    class Publish(google.protobuf.message.Message):
+        """Publish says what is published in the pull requests of connections."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        @typing.final
+        class Repositories(google.protobuf.message.Message):
+            """Repositories changes what is published in some of them. What is not given
+            stays.
+            """
+
+            DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+            MATCH_FIELD_NUMBER: builtins.int
+            CHECK_FIELD_NUMBER: builtins.int
+            COMMENTS_FIELD_NUMBER: builtins.int
+            COMMENTS_MIN_FIELD_NUMBER: builtins.int
+            COMMENTS_MAX_FIELD_NUMBER: builtins.int
+            SUMMARY_FIELD_NUMBER: builtins.int
+            DRAFTS_FIELD_NUMBER: builtins.int
+            FORKS_COMMENTS_MAX_FIELD_NUMBER: builtins.int
+            check: builtins.bool
+            """Whether there is a check, commit status or report."""
+            comments: builtins.str
+            """Whether findings that are new in the pull request get comments on their lines:
+            `new` or `none`.
+            """
+            comments_min: prwarden.v1.severity_pb2.Severity.Level.ValueType
+            """The least severe finding that gets a comment."""
+            comments_max: builtins.int
+            """How many comments a pull request gets in all its time."""
+            summary: builtins.str
+            """Whether there is one comment with a summary once there is a finding:
+            `findings` or `none`.
+            """
+            drafts: builtins.bool
+            """Whether drafts get comments and a summary, too."""
+            forks_comments_max: builtins.int
+            """How many comments a pull request from a fork gets at most."""
+            @property
+            def match(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+                """Globs of `<owner>/<repository>`."""
+
+            def __init__(
+                self,
+                *,
+                match: collections.abc.Iterable[builtins.str] | None = ...,
+                check: builtins.bool | None = ...,
+                comments: builtins.str | None = ...,
+                comments_min: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+                comments_max: builtins.int | None = ...,
+                summary: builtins.str | None = ...,
+                drafts: builtins.bool | None = ...,
+                forks_comments_max: builtins.int | None = ...,
+            ) -> None: ...
+            def HasField(self, field_name: typing.Literal["_check", b"_check", "_comments", b"_comments", "_comments_max", b"_comments_max", "_comments_min", b"_comments_min", "_drafts", b"_drafts", "_forks_comments_max", b"_forks_comments_max", "_summary", b"_summary", "check", b"check", "comments", b"comments", "comments_max", b"comments_max", "comments_min", b"comments_min", "drafts", b"drafts", "forks_comments_max", b"forks_comments_max", "summary", b"summary"]) -> builtins.bool: ...
+            def ClearField(self, field_name: typing.Literal["_check", b"_check", "_comments", b"_comments", "_comments_max", b"_comments_max", "_comments_min", b"_comments_min", "_drafts", b"_drafts", "_forks_comments_max", b"_forks_comments_max", "_summary", b"_summary", "check", b"check", "comments", b"comments", "comments_max", b"comments_max", "comments_min", b"comments_min", "drafts", b"drafts", "forks_comments_max", b"forks_comments_max", "match", b"match", "summary", b"summary"]) -> None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_check", b"_check"]) -> typing.Literal["check"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_comments", b"_comments"]) -> typing.Literal["comments"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_comments_max", b"_comments_max"]) -> typing.Literal["comments_max"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_comments_min", b"_comments_min"]) -> typing.Literal["comments_min"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_drafts", b"_drafts"]) -> typing.Literal["drafts"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_forks_comments_max", b"_forks_comments_max"]) -> typing.Literal["forks_comments_max"] | None: ...
+            @typing.overload
+            def WhichOneof(self, oneof_group: typing.Literal["_summary", b"_summary"]) -> typing.Literal["summary"] | None: ...
+
+        CHECK_FIELD_NUMBER: builtins.int
+        COMMENTS_FIELD_NUMBER: builtins.int
+        COMMENTS_MIN_FIELD_NUMBER: builtins.int
+        COMMENTS_MAX_FIELD_NUMBER: builtins.int
+        SUMMARY_FIELD_NUMBER: builtins.int
+        DRAFTS_FIELD_NUMBER: builtins.int
+        FORKS_COMMENTS_MAX_FIELD_NUMBER: builtins.int
+        REPOSITORIES_FIELD_NUMBER: builtins.int
+        check: builtins.bool
+        """Whether there is a check, commit status or report; true when not given."""
+        comments: builtins.str
+        """Whether findings that are new in the pull request get comments on their lines:
+        `new` or `none`; `new` when not given.
+        """
+        comments_min: prwarden.v1.severity_pb2.Severity.Level.ValueType
+        """The least severe finding that gets a comment; `high` when not given."""
+        comments_max: builtins.int
+        """How many comments a pull request gets in all its time; 20 when not given."""
+        summary: builtins.str
+        """Whether there is one comment with a summary once there is a finding:
+        `findings` or `none`; `findings` when not given.
+        """
+        drafts: builtins.bool
+        """Whether drafts get comments and a summary, too; false when not given."""
+        forks_comments_max: builtins.int
+        """How many comments a pull request from a fork gets at most; 5 when not given."""
+        @property
+        def repositories(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Policy.Publish.Repositories]:
+            """What is published in single repositories; later entries go before earlier
+            ones.
+            """
+
+        def __init__(
+            self,
+            *,
+            check: builtins.bool | None = ...,
+            comments: builtins.str | None = ...,
+            comments_min: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+            comments_max: builtins.int | None = ...,
+            summary: builtins.str | None = ...,
+            drafts: builtins.bool | None = ...,
+            forks_comments_max: builtins.int | None = ...,
+            repositories: collections.abc.Iterable[Global___Policy.Publish.Repositories] | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["_check", b"_check", "_comments", b"_comments", "_comments_max", b"_comments_max", "_comments_min", b"_comments_min", "_drafts", b"_drafts", "_forks_comments_max", b"_forks_comments_max", "_summary", b"_summary", "check", b"check", "comments", b"comments", "comments_max", b"comments_max", "comments_min", b"comments_min", "drafts", b"drafts", "forks_comments_max", b"forks_comments_max", "summary", b"summary"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["_check", b"_check", "_comments", b"_comments", "_comments_max", b"_comments_max", "_comments_min", b"_comments_min", "_drafts", b"_drafts", "_forks_comments_max", b"_forks_comments_max", "_summary", b"_summary", "check", b"check", "comments", b"comments", "comments_max", b"comments_max", "comments_min", b"comments_min", "drafts", b"drafts", "forks_comments_max", b"forks_comments_max", "repositories", b"repositories", "summary", b"summary"]) -> None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_check", b"_check"]) -> typing.Literal["check"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_comments", b"_comments"]) -> typing.Literal["comments"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_comments_max", b"_comments_max"]) -> typing.Literal["comments_max"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_comments_min", b"_comments_min"]) -> typing.Literal["comments_min"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_drafts", b"_drafts"]) -> typing.Literal["drafts"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_forks_comments_max", b"_forks_comments_max"]) -> typing.Literal["forks_comments_max"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_summary", b"_summary"]) -> typing.Literal["summary"] | None: ...
+
+    @typing.final
     class OverrideEntry(google.protobuf.message.Message):
         DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -172,6 +306,7 @@ class Policy(google.protobuf.message.Message):
     SUPPRESSION_FIELD_NUMBER: builtins.int
     FAIL_ON_FIELD_NUMBER: builtins.int
     SKIPS_FIELD_NUMBER: builtins.int
+    PUBLISH_FIELD_NUMBER: builtins.int
     ETAG_FIELD_NUMBER: builtins.int
     UPDATED_AT_FIELD_NUMBER: builtins.int
     UPDATED_BY_FIELD_NUMBER: builtins.int
@@ -210,6 +345,10 @@ class Policy(google.protobuf.message.Message):
         """What need not have been looked at; `binary` and `submodule` when not given."""
 
     @property
+    def publish(self) -> Global___Policy.Publish:
+        """What is published in the pull requests of connections."""
+
+    @property
     def updated_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the policy was set; absent while it is the default one."""
 
@@ -222,12 +361,13 @@ class Policy(google.protobuf.message.Message):
         suppression: Global___Policy.Suppression | None = ...,
         fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
         skips: Global___Policy.Skips | None = ...,
+        publish: Global___Policy.Publish | None = ...,
         etag: builtins.str = ...,
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "fail_on", b"fail_on", "locked", b"locked", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "disable", b"disable", "etag", b"etag", "fail_on", b"fail_on", "locked", b"locked", "override", b"override", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "fail_on", b"fail_on", "locked", b"locked", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "disable", b"disable", "etag", b"etag", "fail_on", b"fail_on", "locked", b"locked", "override", b"override", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_fail_on", b"_fail_on"]) -> typing.Literal["fail_on"] | None: ...
     @typing.overload

@@ -11,6 +11,7 @@ import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
 import prwarden.v1.severity_pb2
+import prwarden.v1.triage_pb2
 import sys
 import typing
 
@@ -90,6 +91,7 @@ class Review(google.protobuf.message.Message):
     OBSERVED_FIELD_NUMBER: builtins.int
     CREATED_BY_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
+    CHECK_URL_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -126,9 +128,16 @@ class Review(google.protobuf.message.Message):
     `default_branch` are guesses, which `require_base` of the request refuses.
     """
     created_by: builtins.str
-    """Who created the review: `key:` and the identifier of an API key."""
+    """Who created the review: `key:` and the identifier of an API key, or `user:` and
+    that of a person.
+    """
     priority: Global___Priority.Level.ValueType
     """Which of the organization's waiting reviews go first, as the request says."""
+    check_url: builtins.str
+    """Page on which a GitHub App, a connection of the organization, shows the findings
+    of `head_sha` in its check, so that a job of a CI service need not annotate them
+    once more. Only GetReview tells it; absent where no App does.
+    """
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -233,15 +242,18 @@ class Review(google.protobuf.message.Message):
         observed: collections.abc.Iterable[Global___Finding] | None = ...,
         created_by: builtins.str = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
+        check_url: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "observed", b"observed", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "observed", b"observed", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_ref", b"_base_ref"]) -> typing.Literal["base_ref"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_check_url", b"_check_url"]) -> typing.Literal["check_url"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_sha", b"_head_sha"]) -> typing.Literal["head_sha"] | None: ...
     @typing.overload
@@ -313,7 +325,9 @@ class Verdict(google.protobuf.message.Message):
         unspecified: Verdict._Outcome.ValueType  # 0
         """Never sent."""
         fail: Verdict._Outcome.ValueType  # 2
-        """At least one finding is as severe as the threshold."""
+        """At least one finding is as severe as the threshold, and nobody has set it
+        aside.
+        """
         incomplete: Verdict._Outcome.ValueType  # 3
         """No finding is, but something was not looked at that may have one:
         `not_looked_at` counts it.
@@ -327,7 +341,9 @@ class Verdict(google.protobuf.message.Message):
     unspecified: Verdict.Outcome.ValueType  # 0
     """Never sent."""
     fail: Verdict.Outcome.ValueType  # 2
-    """At least one finding is as severe as the threshold."""
+    """At least one finding is as severe as the threshold, and nobody has set it
+    aside.
+    """
     incomplete: Verdict.Outcome.ValueType  # 3
     """No finding is, but something was not looked at that may have one:
     `not_looked_at` counts it.
@@ -388,6 +404,8 @@ class Base(google.protobuf.message.Message):
         """A guess: the default branch as it is now. The pull request may be for
         another one.
         """
+        code_host: Base._FoundBy.ValueType  # 5
+        """The code host's API named it, by the organization's connection."""
 
     class FoundBy(_FoundBy, metaclass=_FoundByEnumTypeWrapper):
         """FoundBy says how the base of a review was found."""
@@ -408,6 +426,8 @@ class Base(google.protobuf.message.Message):
     """A guess: the default branch as it is now. The pull request may be for
     another one.
     """
+    code_host: Base.FoundBy.ValueType  # 5
+    """The code host's API named it, by the organization's connection."""
 
     def __init__(
         self,
@@ -617,6 +637,7 @@ class Finding(google.protobuf.message.Message):
     UTF16_END_COLUMN_FIELD_NUMBER: builtins.int
     LINE_HASH_FIELD_NUMBER: builtins.int
     SUPPRESSION_FIELD_NUMBER: builtins.int
+    TRIAGE_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, always as `<category>/<rule-name>`."""
     severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
@@ -662,6 +683,13 @@ class Finding(google.protobuf.message.Message):
     def suppression(self) -> Global___Suppression:
         """The comment that suppresses the finding; absent unless one does."""
 
+    @property
+    def triage(self) -> prwarden.v1.triage_pb2.Triage:
+        """What somebody decided about the finding, which the verdict does not count then;
+        absent for nothing. It is what the verdict was decided with: after the last day
+        the next scan counts the finding again.
+        """
+
     def __init__(
         self,
         *,
@@ -681,9 +709,10 @@ class Finding(google.protobuf.message.Message):
         utf16_end_column: builtins.int = ...,
         line_hash: builtins.str | None = ...,
         suppression: Global___Suppression | None = ...,
+        triage: prwarden.v1.triage_pb2.Triage | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "suppression", b"suppression", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_file_bytes", b"_file_bytes"]) -> typing.Literal["file_bytes"] | None: ...
     @typing.overload
@@ -1052,6 +1081,7 @@ class ListFindingsRequest(google.protobuf.message.Message):
     STATE_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    DECISION_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier of the review."""
     kind: Global___ListFindingsRequest.Kind.ValueType
@@ -1074,6 +1104,10 @@ class ListFindingsRequest(google.protobuf.message.Message):
     """How many findings to answer at most: 1 to 1,000; 100 when not given."""
     page_token: builtins.str
     """`next_page_token` of the page before, with the same filters."""
+    decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType
+    """Only findings about which this is decided; with `open` those about which nothing
+    is.
+    """
     def __init__(
         self,
         *,
@@ -1085,9 +1119,12 @@ class ListFindingsRequest(google.protobuf.message.Message):
         state: Global___Finding.State.ValueType | None = ...,
         page_size: builtins.int | None = ...,
         page_token: builtins.str | None = ...,
+        decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_file", b"_file", "_kind", b"_kind", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_rule_id", b"_rule_id", "_state", b"_state", "file", b"file", "kind", b"kind", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "rule_id", b"rule_id", "state", b"state"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_file", b"_file", "_kind", b"_kind", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_rule_id", b"_rule_id", "_state", b"_state", "file", b"file", "kind", b"kind", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "review_id", b"review_id", "rule_id", b"rule_id", "state", b"state"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_kind", b"_kind", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "kind", b"kind", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "rule_id", b"rule_id", "state", b"state"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_kind", b"_kind", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "kind", b"kind", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "review_id", b"review_id", "rule_id", b"rule_id", "state", b"state"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_decision", b"_decision"]) -> typing.Literal["decision"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_file", b"_file"]) -> typing.Literal["file"] | None: ...
     @typing.overload
@@ -1149,7 +1186,9 @@ class GetSarifRequest(google.protobuf.message.Message):
         """They are left out."""
 
     class Suppressed(_Suppressed, metaclass=_SuppressedEnumTypeWrapper):
-        """Suppressed says what becomes of findings that comments suppress."""
+        """Suppressed says what becomes of findings that comments suppress, and of those
+        that somebody set aside.
+        """
 
     unspecified: GetSarifRequest.Suppressed.ValueType  # 0
     """Refused."""
@@ -1286,7 +1325,9 @@ class ListedReview(google.protobuf.message.Message):
     truncated: builtins.bool
     """Whether there were more findings or skips than are stored."""
     created_by: builtins.str
-    """Who created the review: `key:` and the identifier of an API key."""
+    """Who created the review: `key:` and the identifier of an API key, or `user:` and
+    that of a person.
+    """
     priority: Global___Priority.Level.ValueType
     """Which of the organization's waiting reviews go first."""
     @property

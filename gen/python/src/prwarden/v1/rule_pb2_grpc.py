@@ -141,7 +141,8 @@ class RuleServiceServicer(object):
         rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
         repository that the organization may not scan; ALREADY_EXISTS
         (RULE_EXISTS) when the id is taken, by a default rule too;
-        FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+        FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+        over 16 MiB of them as a document of BatchRules in JSON without blanks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,8 +158,9 @@ class RuleServiceServicer(object):
         Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
         field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
         that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-        ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-        the etag of the request, or meanwhile.
+        ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+        the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+        the request, or meanwhile.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,10 +181,9 @@ class RuleServiceServicer(object):
         Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
         `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
         repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-        rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-        since the etag of the request, or meanwhile; UNAVAILABLE while another such
-        call runs.
+        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+        CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+        the request, or meanwhile; UNAVAILABLE while another such call runs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -331,7 +331,8 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
     repository that the organization may not scan; ALREADY_EXISTS
     (RULE_EXISTS) when the id is taken, by a default rule too;
-    FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+    FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+    over 16 MiB of them as a document of BatchRules in JSON without blanks.
     """
 
     UpdateRule: _RuleServiceUpdateRuleType
@@ -344,8 +345,9 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
     field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
     that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-    ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-    the etag of the request, or meanwhile.
+    ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+    the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+    the request, or meanwhile.
     """
 
     BatchRules: _RuleServiceBatchRulesType
@@ -363,10 +365,9 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
     `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
     repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-    for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-    rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-    since the etag of the request, or meanwhile; UNAVAILABLE while another such
-    call runs.
+    for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+    CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+    the request, or meanwhile; UNAVAILABLE while another such call runs.
     """
 
     ExportRules: _RuleServiceExportRulesType
@@ -509,7 +510,8 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
         repository that the organization may not scan; ALREADY_EXISTS
         (RULE_EXISTS) when the id is taken, by a default rule too;
-        FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+        FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+        over 16 MiB of them as a document of BatchRules in JSON without blanks.
         """
 
     @abc.abstractmethod
@@ -527,8 +529,9 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
         field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
         that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-        ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-        the etag of the request, or meanwhile.
+        ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+        the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+        the request, or meanwhile.
         """
 
     @abc.abstractmethod
@@ -551,10 +554,9 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
         `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
         repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-        rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-        since the etag of the request, or meanwhile; UNAVAILABLE while another such
-        call runs.
+        for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+        CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+        the request, or meanwhile; UNAVAILABLE while another such call runs.
         """
 
     @abc.abstractmethod

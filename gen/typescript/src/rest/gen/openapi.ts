@@ -24,6 +24,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connections
+         * @description Lists the connections of the organization, the oldest first. There are at most 100. Scope: hosts:read.
+         */
+        get: operations["listConnections"];
+        put?: never;
+        /**
+         * Create connection
+         * @description Makes a connection. The host is not called: TestConnection says whether the credentials are right. Addresses must be https, and public when they are called, unless the operator allows them (`connections_allow`). Answered with 201 over REST. Scope: hosts:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed, also for a kind that the server doesn't know; ALREADY_EXISTS (CONNECTION_EXISTS) when the organization has one of this name; FAILED_PRECONDITION (CONNECTION_QUOTA) over 100 connections, (SECRETS_KEY_MISSING) while the operator has given the server no key for secrets.
+         */
+        post: operations["createConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connections/{connection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get connection
+         * @description Reads a connection. Scope: hosts:read. Errors: NOT_FOUND.
+         */
+        get: operations["getConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete connection
+         * @description Deletes a connection with its secrets. What it published stays at the host. Answered with 204 and no body over REST. Scope: hosts:write. Errors: NOT_FOUND; FAILED_PRECONDITION (CONNECTION_DECLARED) for a connection of the operator.
+         */
+        delete: operations["deleteConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Update connection
+         * @description Changes the fields that are given. The addresses stay as they are, because the secrets belong to them. Scope: hosts:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; NOT_FOUND; ALREADY_EXISTS (CONNECTION_EXISTS) when another one has the name; FAILED_PRECONDITION (CONNECTION_DECLARED) for a connection of the operator.
+         */
+        patch: operations["updateConnection"];
+        trace?: never;
+    };
+    "/v1/connections/{connection_id}/repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connection repositories
+         * @description Lists repositories that the credentials reach and that the connection is for, of the first 1,000 that the host names. Scope: hosts:read. Errors: NOT_FOUND; FAILED_PRECONDITION (CONNECTION_BROKEN); UNAVAILABLE (HOST_UNAVAILABLE) as for TestConnection.
+         */
+        get: operations["listConnectionRepositories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connections/{connection_id}:rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate connection secret
+         * @description Replaces the secrets that are given, and makes a broken connection active again. Of the secrets for webhooks the one before is still taken, until the next rotation. Scope: hosts:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; NOT_FOUND; FAILED_PRECONDITION (CONNECTION_DECLARED) for a connection of the operator, (SECRETS_KEY_MISSING) as for CreateConnection.
+         */
+        post: operations["rotateConnectionSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connections/{connection_id}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test connection
+         * @description Asks the host what the credentials may do, keeps the answer and returns the connection as it is then: its state, the reason when it is broken, and the permissions that are missing. Scope: hosts:read. Errors: NOT_FOUND; UNAVAILABLE (HOST_UNAVAILABLE) when the host can't be asked now.
+         */
+        post: operations["testConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connections:setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up git hub app
+         * @description Begins to make a connection together with its GitHub App, and answers an address for a browser. Its page posts a manifest of the App to GitHub, where somebody who may create Apps of the account confirms it; then the server gets the App's private key and webhook secret from GitHub and stores the connection. Addresses are as in CreateConnection. Scope: hosts:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; ALREADY_EXISTS (CONNECTION_EXISTS) when the organization has one of this name; FAILED_PRECONDITION (CONNECTION_QUOTA) over 100 connections and set-ups, (SECRETS_KEY_MISSING) as for CreateConnection, (PUBLIC_URL_MISSING) while the operator has not told the server its own address.
+         */
+        post: operations["setUpGitHubApp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/findings:triage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set triage
+         * @description Decides about findings, all of them or none. It changes the verdicts of the latest complete reviews that have them: of at most 100 reviews with 50,000 findings together, and of the others with their next scan. Scope: findings:triage.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; NOT_FOUND (FINDING_NOT_FOUND) when no latest review has a finding with a fingerprint; PERMISSION_DENIED (TRIAGE_NOT_ALLOWED) when the organization's policy does not let one person set a finding aside in that way, as with comments in the code.
+         */
+        post: operations["setTriage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -33,7 +195,7 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Lists the organization's keys: those that work first, then those that are revoked or expired, for 90 days; newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
+         * @description Lists the organization's keys: those that work first, then those that are revoked or expired, for 90 days, of which the newest 1,000 are kept; newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
          */
         get: operations["listKeys"];
         put?: never;
@@ -62,7 +224,7 @@ export interface paths {
         post?: never;
         /**
          * Delete key
-         * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also for a key that is revoked already, unless `with_children` finds one that is not.
+         * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST, also for a key that was revoked before, which changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
          */
         delete: operations["deleteKey"];
         options?: never;
@@ -90,6 +252,86 @@ export interface paths {
          */
         put: operations["setPolicy"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pull requests
+         * @description Lists pull requests, the latest known first. Scope: hosts:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["listPullRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests/{pr_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get pull request
+         * @description Reads one. Scope: hosts:read. Errors: INVALID_ARGUMENT without a repository; NOT_FOUND when no code host told of it.
+         */
+        get: operations["getPullRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests/{pr_number}/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List threads
+         * @description Lists the comments on lines that were posted in a pull request. Scope: hosts:read. Errors: INVALID_ARGUMENT without a repository; NOT_FOUND when no code host told of it.
+         */
+        get: operations["listThreads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests/{pr_number}:republish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Republish pull request
+         * @description Has the newest review of the head published again, also when publishing was given up. What people deleted or resolved stays so. Scope: hosts:write. Errors: INVALID_ARGUMENT without a repository; NOT_FOUND when no code host told of it.
+         */
+        post: operations["republishPullRequest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -241,7 +483,7 @@ export interface paths {
          * Create rule
          * @description Creates a custom rule. It applies to reviews that are claimed after the answer. Answered with 201 over REST. Scope: rules:write.
          *
-         *     Errors: INVALID_ARGUMENT with the field and what is allowed, also when the rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) when the id is taken, by a default rule too; FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed, also when the rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) when the id is taken, by a default rule too; FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or over 16 MiB of them as a document of BatchRules in JSON without blanks.
          */
         post: operations["createRule"];
         delete?: never;
@@ -277,7 +519,7 @@ export interface paths {
          * Update rule
          * @description Changes a custom rule: the fields that the update mask names, or, without one over REST, those that are in the body. A list is replaced as a whole, and a field that is named and not given gets its default. Fields that the server sets, and the id, are left as they are. The new rule applies to reviews that are claimed after the answer. Scope: rules:write.
          *
-         *     Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan, (DEFAULT_RULE) for a rule of the default ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of the request, or meanwhile.
+         *     Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan, (DEFAULT_RULE) for a rule of the default ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of the request, or meanwhile.
          */
         patch: operations["updateRule"];
         trace?: never;
@@ -317,7 +559,7 @@ export interface paths {
          *
          *     The document may have 5,000 rules and 16 MiB, and the cases of changed rules may take 25 seconds. Over REST it is the body. Over gRPC it comes in one or more messages of up to 1 MiB: the rules of all of them count, of the other fields those of the first. An organization has one such call at a time, and a server two.
          *
-         *     Errors: INVALID_ARGUMENT as for CreateRule, with fields such as `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of the request, or meanwhile; UNAVAILABLE while another such call runs.
+         *     Errors: INVALID_ARGUMENT as for CreateRule, with fields such as `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of the request, or meanwhile; UNAVAILABLE while another such call runs.
          */
         post: operations["batchRules"];
         delete?: never;
@@ -430,6 +672,186 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/triage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List triage
+         * @description Lists decisions, newest first, for 90 days also those that have ended. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["listTriage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/triage/{change_id}:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo triage
+         * @description Puts back what a change replaced, within an hour. Scope: findings:triage.
+         *
+         *     Errors: NOT_FOUND (TRIAGE_NOT_FOUND), also when the change was undone already; FAILED_PRECONDITION (TRIAGE_CHANGED) when it is over an hour old, or somebody has decided about one of the findings since.
+         */
+        post: operations["undoTriage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Lists the webhooks of the organization, the oldest first. There are at most 20. Scope: webhooks:read.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create webhook
+         * @description Makes a webhook. Nothing is sent: SendTestWebhook does. The address must be https, and public when it is called, unless the operator allows it (`webhooks_allow`). Answered with 201 over REST. Scope: webhooks:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; FAILED_PRECONDITION (WEBHOOK_QUOTA) over 20 webhooks, (SECRETS_KEY_MISSING) while the operator has given the server no key for secrets.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get webhook
+         * @description Reads a webhook. Scope: webhooks:read. Errors: NOT_FOUND.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete webhook
+         * @description Deletes a webhook with its messages. Answered with 204 and no body over REST. Scope: webhooks:write. Errors: NOT_FOUND.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Update webhook
+         * @description Changes the fields that are given. What waits for a webhook that is disabled is not sent any more. Scope: webhooks:write.
+         *
+         *     Errors: INVALID_ARGUMENT with the field and what is allowed; NOT_FOUND; FAILED_PRECONDITION (SECRETS_KEY_MISSING) when a new address can't be sealed.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook messages
+         * @description Lists the newest 100 messages of a webhook with all attempts to deliver them, the newest first. They are kept for 30 days. Scope: webhooks:read. Errors: NOT_FOUND.
+         */
+        get: operations["listWebhookMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/messages/{message_id}:redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeliver webhook message
+         * @description Has a message sent once more, with the same identifier, whether it was delivered or not. Scope: webhooks:write. Errors: NOT_FOUND; FAILED_PRECONDITION (WEBHOOK_DISABLED).
+         */
+        post: operations["redeliverWebhookMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}:rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate webhook secret
+         * @description Makes a new secret. Messages are signed with the one before, too, until the next rotation. Scope: webhooks:write.
+         *
+         *     Errors: INVALID_ARGUMENT for the format slack, which has no secret; NOT_FOUND; FAILED_PRECONDITION (SECRETS_KEY_MISSING) as for CreateWebhook.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send test webhook
+         * @description Sends a message of the event `webhook.test`, and does not wait for its delivery: ListWebhookMessages shows it. Scope: webhooks:write. Errors: NOT_FOUND; FAILED_PRECONDITION (WEBHOOK_DISABLED).
+         */
+        post: operations["sendTestWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -438,7 +860,7 @@ export interface components {
         AuditEvent: {
             /** @description What was done, such as `key.create`. */
             action: string;
-            /** @description Who made it: `key:` and the identifier of an API key, `cli:` and the user and host of an operator, or `system` for what the server did by itself, such as storing what its configuration file declares. */
+            /** @description Who made it: `key:` and the identifier of an API key, `user:` and that of a person who had signed in, `cli:` and the user and host of an operator, `host:` with the kind of a code host and the login of somebody who wrote a command there, or `system` for what the server did by itself, such as storing what its configuration file declares. */
             actor: string;
             /** @description IP address that the request came from; absent when there was none. */
             address?: string;
@@ -449,7 +871,7 @@ export interface components {
             at: string;
             /** @description Identifier: `evt_` and an opaque suffix. */
             event_id: string;
-            /** @description What the change was, at most 100 fields. Never a token, a password or source code. */
+            /** @description What the change was, at most 100 fields and 16 KiB; the last one, `…`, says how many more there were. Never a token, a password or source code. */
             fields: components["schemas"]["AuditEventField"][];
             /** @description Identifier of the request, as in the server's log; absent when there was none. */
             request_id?: string;
@@ -483,9 +905,10 @@ export interface components {
          *     - requested: The request named the commit or the branch.
          *     - merge_commit: A guess: the pull request's head is in the default branch already, so it is what the default branch was before the commit that brought it there.
          *     - default_branch: A guess: the default branch as it is now. The pull request may be for another one.
+         *     - code_host: The code host's API named it, by the organization's connection.
          * @enum {string}
          */
-        BaseFoundBy: "merge_ref" | "requested" | "merge_commit" | "default_branch";
+        BaseFoundBy: "merge_ref" | "requested" | "merge_commit" | "default_branch" | "code_host";
         /** @description Request of BatchRules. */
         BatchRulesRequest: {
             /** @description Only check the document and say what would be changed. */
@@ -531,6 +954,127 @@ export interface components {
         };
         /** @description An empty object. */
         CancelReviewRequest: Record<string, never>;
+        /**
+         * @description Kind is the product that a code host runs.
+         *
+         *     - github: github.com or GitHub Enterprise Server.
+         *     - gitlab: GitLab, in the cloud or self-managed.
+         *     - gitea: Gitea, from version 1.26 on.
+         *     - forgejo: Forgejo.
+         *     - bitbucket: Bitbucket Cloud.
+         *     - bitbucket_server: Bitbucket Data Center.
+         * @enum {string}
+         */
+        CodeHostKind: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket" | "bitbucket_server";
+        /** @description Connection is an organization's way to a code host. */
+        Connection: {
+            /** @description Owner of the App's installation, or whose the token is; absent when not known yet. */
+            account?: string;
+            /** @description Address of its API; absent for the usual one. */
+            api_url?: string;
+            /**
+             * Format: int32
+             * @description Number of the GitHub App; absent for a token.
+             */
+            app_id?: number;
+            /** @description Identifier. Shape: `con_` and an opaque suffix. */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Who made it, such as `key:key_01k9w3t5zq8h4m2x`. */
+            created_by: string;
+            /** @description Whether the operator's configuration file has it. */
+            declared: boolean;
+            /** @description Address that a repository is cloned from, with `{repo}`; absent for the usual one. */
+            git_url?: string;
+            /**
+             * Format: int32
+             * @description Number of its installation; absent when not known yet.
+             */
+            installation_id?: number;
+            /** @description What the host runs. */
+            kind: components["schemas"]["CodeHostKind"];
+            /** @description Permissions that the last test missed, in the host's words. */
+            missing_permissions: string[];
+            /** @description Name, unique in the organization. */
+            name: string;
+            /** @description Why it does not work and what to do, for people; absent while it does. */
+            reason?: string;
+            /** @description Globs of the repositories that it is for. */
+            repositories: string[];
+            /** @description Whether it works. */
+            state: components["schemas"]["ConnectionState"];
+            /**
+             * Format: date-time
+             * @description When it was tested; absent when never.
+             */
+            tested_at?: string;
+            /** @description Whether the operator made it. Then it can be changed neither over the API nor by anybody but the operator. */
+            trusted: boolean;
+            /**
+             * Format: date-time
+             * @description When it or its secrets were changed.
+             */
+            updated_at: string;
+            /** @description Address of the host. */
+            url: string;
+            /** @description Where the host delivers webhooks to; absent while the server doesn't know its own address (`public_url`). */
+            webhook_url?: string;
+        };
+        /**
+         * @description State says whether a connection works.
+         *
+         *     - active: It works, as far as is known.
+         *     - suspended: The owner of the host's account suspended it.
+         *     - broken: It does not work; `reason` says why.
+         * @enum {string}
+         */
+        ConnectionState: "active" | "suspended" | "broken";
+        /** @description Request of CreateConnection. */
+        CreateConnectionRequest: {
+            /** @description Account whose installation of a GitHub App it is for; an App needs it. With an access token of Bitbucket Cloud, the UUID of the token's user. */
+            account?: string;
+            /** @description Address of its API; when not given, the usual one. */
+            api_url?: string;
+            /**
+             * Format: int32
+             * @description Number of a GitHub App, with `private_key` in place of `token`.
+             */
+            app_id?: number;
+            /** @description Token that scanners read repositories with; when not given, `token`. */
+            git_token?: string;
+            /** @description Address that a repository is cloned from, with `{repo}` for `owner/name`; when not given, the usual one. */
+            git_url?: string;
+            /**
+             * Format: int32
+             * @description Number of the App's installation; when not given, that of the account.
+             */
+            installation_id?: number;
+            /** @description What the host runs. */
+            kind: components["schemas"]["CodeHostKind"];
+            /** @description Name: 1 to 63 lower-case letters, digits, dots, hyphens and underscores, starting with a letter or digit. */
+            name: string;
+            /** @description RSA key of a GitHub App, in PEM. */
+            private_key?: string;
+            /** @description Globs of `owner/name` of the repositories that it is for: `*` stays within a group, and `**` takes its subgroups too. Case counts. */
+            repositories: string[];
+            /** @description Token that reads and publishes. It is never answered. An API token of Bitbucket Cloud is written with the address of its account, as in `bot@example.com:token`. */
+            token?: string;
+            /** @description Address of the host, such as https://git.example.com. When not given, https://github.com, https://gitlab.com or https://bitbucket.org; other kinds need it. */
+            url?: string;
+            /** @description Secret that the host signs its webhooks with. When not given, the server makes one and answers it. */
+            webhook_secret?: string;
+        };
+        /** @description Response of CreateConnection. */
+        CreateConnectionResponse: {
+            /** @description The connection. */
+            connection: components["schemas"]["Connection"];
+            /** @description Secret for webhooks that the server made, answered this once only; absent when the request gave one. */
+            webhook_secret?: string;
+        };
         /** @description Request of CreateKey. */
         CreateKeyRequest: {
             /**
@@ -545,8 +1089,8 @@ export interface components {
              * @description Requests a minute that the key may make, at most those of the caller's own key. When not given, the default of 60, or the caller's own if that is less.
              */
             rate_limit?: number;
-            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, each at most once. */
-            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read")[];
+            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write, source:read, members:admin, organization:admin, each at most once. */
+            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read" | "findings:triage" | "hosts:read" | "hosts:write" | "webhooks:read" | "webhooks:write" | "source:read" | "members:admin" | "organization:admin")[];
         };
         /** @description Response of CreateKey. */
         CreateKeyResponse: {
@@ -555,7 +1099,7 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Who made it: `key:` and the identifier of the caller's own key. */
+            /** @description Who made it: `key:` and the identifier of the caller's own key, or `user:` and that of the person who is the caller. */
             created_by: string;
             /**
              * Format: date-time
@@ -566,7 +1110,7 @@ export interface components {
             key_id: string;
             /** @description Name of the key. */
             name: string;
-            /** @description Identifier of the caller's own key. */
+            /** @description Identifier of the caller's own key; absent for a person. */
             parent_key_id?: string;
             /**
              * Format: int32
@@ -616,6 +1160,52 @@ export interface components {
             /** @description Always `queued`. */
             status: components["schemas"]["ReviewStatus"];
         };
+        /** @description Request of CreateWebhook. */
+        CreateWebhookRequest: {
+            /** @description Events that are told; when none is given, all of them. */
+            events?: ("review.queued" | "review.completed" | "review.failed" | "connection.broken")[];
+            /** @description How messages are written; when not given, `standard`. */
+            format?: components["schemas"]["WebhookFormat"];
+            /** @description Name: 1 to 63 lower-case letters, digits, dots, hyphens and underscores, starting with a letter or digit. It need not be unique. */
+            name: string;
+            /** @description Address that messages are posted to: https, without user and fragment. */
+            url: string;
+        };
+        /** @description Response of CreateWebhook. */
+        CreateWebhookResponse: {
+            /** @description Secret that messages are signed with, answered this once only; absent for the format slack. */
+            secret?: string;
+            /** @description The webhook. */
+            webhook: components["schemas"]["Webhook"];
+        };
+        /** @description DecidedFinding is a finding with what is decided about it. */
+        DecidedFinding: {
+            /** @description Identifier of the change that made it: `trg_` and an opaque suffix. */
+            change_id: string;
+            /** @description Fingerprint of the finding. */
+            fingerprint: string;
+            /**
+             * Format: int32
+             * @description Pull request that it is decided for; absent for all of the repository.
+             */
+            pr_number?: number;
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+            /** @description The rule, as `<category>/<rule-name>`. */
+            rule_id: string;
+            /** @description The decision. */
+            triage: components["schemas"]["Triage"];
+        };
+        /**
+         * @description Kind says what.
+         *
+         *     - open: Nothing is decided: the finding counts.
+         *     - accepted: The finding is right, and stays for now.
+         *     - false_positive: The rule is wrong about it.
+         *     - wont_fix: The finding is right, and will not be fixed.
+         * @enum {string}
+         */
+        DecisionKind: "open" | "accepted" | "false_positive" | "wont_fix";
         /** @description Why a request failed, for programs. */
         ErrorInfo: {
             /** @enum {string} */
@@ -696,6 +1286,8 @@ export interface components {
             state: components["schemas"]["FindingState"];
             /** @description The comment that suppresses the finding; absent unless one does. */
             suppression?: components["schemas"]["Suppression"];
+            /** @description What somebody decided about the finding, which the verdict does not count then; absent for nothing. It is what the verdict was decided with: after the last day the next scan counts the finding again. */
+            triage?: components["schemas"]["Triage"];
             /**
              * Format: int32
              * @description `column` in UTF-16 code units from 1, as editors and SARIF count.
@@ -717,7 +1309,7 @@ export interface components {
          */
         FindingState: "new" | "existing" | "fixed";
         /**
-         * @description Suppressed says what becomes of findings that comments suppress.
+         * @description Suppressed says what becomes of findings that comments suppress, and of those that somebody set aside.
          *
          *     - include: They are results with `suppressions`.
          *     - omit: They are left out.
@@ -731,7 +1323,7 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Who made it: `key:` and the identifier of an API key, or `cli:` and the user and host of an operator. */
+            /** @description Who made it: `key:` and the identifier of an API key, `user:` and that of a person, or `cli:` and the user and host of an operator. */
             created_by: string;
             /**
              * Format: date-time
@@ -747,7 +1339,7 @@ export interface components {
             last_used_at?: string;
             /** @description Name given by whoever created it. */
             name: string;
-            /** @description Identifier of the key that made it; absent when an operator did. */
+            /** @description Identifier of the key that made it; absent when a person did. */
             parent_key_id?: string;
             /**
              * Format: int32
@@ -773,6 +1365,23 @@ export interface components {
          * @enum {string}
          */
         KeyState: "active" | "expired" | "revoked";
+        /** @description Response of ListConnectionRepositories. */
+        ListConnectionRepositoriesResponse: {
+            /** @description The repositories, as the host orders them. */
+            repositories: components["schemas"]["ListConnectionRepositoriesResponseRepository"][];
+        };
+        /** @description Repository is a repository of a code host. */
+        ListConnectionRepositoriesResponseRepository: {
+            /** @description `owner/name`. */
+            name: string;
+            /** @description Whether only some may see it. */
+            private: boolean;
+        };
+        /** @description Response of ListConnections. */
+        ListConnectionsResponse: {
+            /** @description The connections, the oldest first. */
+            connections: components["schemas"]["Connection"][];
+        };
         /** @description Response of ListEvents. */
         ListEventsResponse: {
             /** @description Newest first. */
@@ -801,6 +1410,13 @@ export interface components {
         ListKeysResponse: {
             /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
+        };
+        /** @description Response of ListPullRequests. */
+        ListPullRequestsResponse: {
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+            /** @description The pull requests, the latest known first. */
+            pull_requests: components["schemas"]["PullRequest"][];
         };
         /** @description Response of ListReviews. */
         ListReviewsResponse: {
@@ -851,6 +1467,28 @@ export interface components {
             /** @description `default`, `custom`, then the repositories' rulesets by name. */
             rulesets: components["schemas"]["Ruleset"][];
         };
+        /** @description Response of ListThreads. */
+        ListThreadsResponse: {
+            /** @description The threads, by fingerprint; the first 1,000. */
+            threads: components["schemas"]["Thread"][];
+        };
+        /** @description Response of ListTriage. */
+        ListTriageResponse: {
+            /** @description Newest first. */
+            findings: components["schemas"]["DecidedFinding"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+        };
+        /** @description Response of ListWebhookMessages. */
+        ListWebhookMessagesResponse: {
+            /** @description The messages, the newest first. */
+            messages: components["schemas"]["WebhookMessage"][];
+        };
+        /** @description Response of ListWebhooks. */
+        ListWebhooksResponse: {
+            /** @description The webhooks, the oldest first. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
         /** @description ListedReview is a Review without its findings and skips, which ReviewService.GetReview answers. */
         ListedReview: {
             /** @description Commit of the base; absent until known. */
@@ -865,7 +1503,7 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
-            /** @description Who created the review: `key:` and the identifier of an API key. */
+            /** @description Who created the review: `key:` and the identifier of an API key, or `user:` and that of a person. */
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
@@ -942,6 +1580,8 @@ export interface components {
             override: {
                 [key: string]: components["schemas"]["PolicyOverride"];
             };
+            /** @description What is published in the pull requests of connections. */
+            publish?: components["schemas"]["PolicyPublish"];
             /** @description What need not have been looked at; `binary` and `submodule` when not given. */
             skips?: components["schemas"]["PolicySkips"];
             /** @description Which findings one person may set aside. */
@@ -968,6 +1608,8 @@ export interface components {
             override?: {
                 [key: string]: components["schemas"]["PolicyOverrideInput"];
             };
+            /** @description What is published in the pull requests of connections. */
+            publish?: components["schemas"]["PolicyPublishInput"];
             /** @description What need not have been looked at; `binary` and `submodule` when not given. */
             skips?: components["schemas"]["PolicySkipsInput"];
             /** @description Which findings one person may set aside. */
@@ -1000,6 +1642,130 @@ export interface components {
             exclude?: string[];
             /** @description The severity instead of the rule's own. */
             severity?: components["schemas"]["SeverityLevel"];
+        };
+        /** @description Publish says what is published in the pull requests of connections. */
+        PolicyPublish: {
+            /** @description Whether there is a check, commit status or report; true when not given. */
+            check?: boolean;
+            /**
+             * @description Whether findings that are new in the pull request get comments on their lines: `new` or `none`; `new` when not given.
+             * @enum {string}
+             */
+            comments?: "new" | "none";
+            /**
+             * Format: int32
+             * @description How many comments a pull request gets in all its time; 20 when not given.
+             */
+            comments_max?: number;
+            /** @description The least severe finding that gets a comment; `high` when not given. */
+            comments_min?: components["schemas"]["SeverityLevel"];
+            /** @description Whether drafts get comments and a summary, too; false when not given. */
+            drafts?: boolean;
+            /**
+             * Format: int32
+             * @description How many comments a pull request from a fork gets at most; 5 when not given.
+             */
+            forks_comments_max?: number;
+            /** @description What is published in single repositories; later entries go before earlier ones. */
+            repositories: components["schemas"]["PolicyPublishRepositories"][];
+            /**
+             * @description Whether there is one comment with a summary once there is a finding: `findings` or `none`; `findings` when not given.
+             * @enum {string}
+             */
+            summary?: "findings" | "none";
+        };
+        /** @description Publish says what is published in the pull requests of connections. */
+        PolicyPublishInput: {
+            /** @description Whether there is a check, commit status or report; true when not given. */
+            check?: boolean;
+            /**
+             * @description Whether findings that are new in the pull request get comments on their lines: `new` or `none`; `new` when not given.
+             * @enum {string}
+             */
+            comments?: "new" | "none";
+            /**
+             * Format: int32
+             * @description How many comments a pull request gets in all its time; 20 when not given.
+             */
+            comments_max?: number;
+            /** @description The least severe finding that gets a comment; `high` when not given. */
+            comments_min?: components["schemas"]["SeverityLevel"];
+            /** @description Whether drafts get comments and a summary, too; false when not given. */
+            drafts?: boolean;
+            /**
+             * Format: int32
+             * @description How many comments a pull request from a fork gets at most; 5 when not given.
+             */
+            forks_comments_max?: number;
+            /** @description What is published in single repositories; later entries go before earlier ones. */
+            repositories?: components["schemas"]["PolicyPublishRepositoriesInput"][];
+            /**
+             * @description Whether there is one comment with a summary once there is a finding: `findings` or `none`; `findings` when not given.
+             * @enum {string}
+             */
+            summary?: "findings" | "none";
+        };
+        /** @description Repositories changes what is published in some of them. What is not given stays. */
+        PolicyPublishRepositories: {
+            /** @description Whether there is a check, commit status or report. */
+            check?: boolean;
+            /**
+             * @description Whether findings that are new in the pull request get comments on their lines: `new` or `none`.
+             * @enum {string}
+             */
+            comments?: "new" | "none";
+            /**
+             * Format: int32
+             * @description How many comments a pull request gets in all its time.
+             */
+            comments_max?: number;
+            /** @description The least severe finding that gets a comment. */
+            comments_min?: components["schemas"]["SeverityLevel"];
+            /** @description Whether drafts get comments and a summary, too. */
+            drafts?: boolean;
+            /**
+             * Format: int32
+             * @description How many comments a pull request from a fork gets at most.
+             */
+            forks_comments_max?: number;
+            /** @description Globs of `<owner>/<repository>`. */
+            match: string[];
+            /**
+             * @description Whether there is one comment with a summary once there is a finding: `findings` or `none`.
+             * @enum {string}
+             */
+            summary?: "findings" | "none";
+        };
+        /** @description Repositories changes what is published in some of them. What is not given stays. */
+        PolicyPublishRepositoriesInput: {
+            /** @description Whether there is a check, commit status or report. */
+            check?: boolean;
+            /**
+             * @description Whether findings that are new in the pull request get comments on their lines: `new` or `none`.
+             * @enum {string}
+             */
+            comments?: "new" | "none";
+            /**
+             * Format: int32
+             * @description How many comments a pull request gets in all its time.
+             */
+            comments_max?: number;
+            /** @description The least severe finding that gets a comment. */
+            comments_min?: components["schemas"]["SeverityLevel"];
+            /** @description Whether drafts get comments and a summary, too. */
+            drafts?: boolean;
+            /**
+             * Format: int32
+             * @description How many comments a pull request from a fork gets at most.
+             */
+            forks_comments_max?: number;
+            /** @description Globs of `<owner>/<repository>`. */
+            match: string[];
+            /**
+             * @description Whether there is one comment with a summary once there is a finding: `findings` or `none`.
+             * @enum {string}
+             */
+            summary?: "findings" | "none";
         };
         /** @description Skips says what need not have been looked at. */
         PolicySkips: {
@@ -1055,6 +1821,78 @@ export interface components {
          * @enum {string}
          */
         PriorityLevel: "normal" | "low";
+        /** @description PullRequest is a pull request, as its code host had it when it was last read. */
+        PullRequest: {
+            /** @description Login of who opened it. */
+            author: string;
+            /** @description Branch that it is for. */
+            base_ref: string;
+            /** @description Connection to its code host. */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @description When prwarden first heard of it.
+             */
+            created_at?: string;
+            /** @description Whether it is a draft. */
+            draft: boolean;
+            /** @description Whether its head is in another repository. */
+            fork: boolean;
+            /** @description Commit at its head. */
+            head_sha: string;
+            /** @description Its labels. */
+            labels: string[];
+            /**
+             * Format: int32
+             * @description Number of the pull request.
+             */
+            pr_number: number;
+            /** @description How far publishing is. */
+            publication?: components["schemas"]["PullRequestPublication"];
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+            /** @description Whether it is open. */
+            state: components["schemas"]["PullRequestState"];
+            /** @description Its title. */
+            title: string;
+            /** @description Its page at the code host; absent when not known. */
+            url?: string;
+        };
+        /** @description Publication is how far publishing is. */
+        PullRequestPublication: {
+            /**
+             * Format: int32
+             * @description Failed attempts in a row.
+             */
+            failures: number;
+            /** @description Whether there is something left to publish. */
+            pending: boolean;
+            /** @description What could not be published and why; empty when all is well. */
+            problem: string;
+            /**
+             * Format: date-time
+             * @description When all was published last; absent before the first time.
+             */
+            published_at?: string;
+        };
+        /**
+         * @description State is whether a pull request is open.
+         *
+         *     - open: It is open, a draft too.
+         *     - closed: It was closed without being merged.
+         *     - merged: It was merged.
+         * @enum {string}
+         */
+        PullRequestState: "open" | "closed" | "merged";
+        /** @description An empty object. */
+        RedeliverWebhookMessageRequest: Record<string, never>;
+        /** @description Response of RedeliverWebhookMessage. */
+        RedeliverWebhookMessageResponse: Record<string, never>;
+        /** @description Request of RepublishPullRequest. */
+        RepublishPullRequestRequest: {
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+        };
         /** @description When trying again makes sense. */
         RetryInfo: {
             /** @enum {string} */
@@ -1069,6 +1907,8 @@ export interface components {
             base_ref?: string;
             /** @description Commit of the base that the pull request is to be merged into, in hexadecimal; absent until known. */
             base_sha?: string;
+            /** @description Page on which a GitHub App, a connection of the organization, shows the findings of `head_sha` in its check, so that a job of a CI service need not annotate them once more. Only GetReview tells it; absent where no App does. */
+            check_url?: string;
             /**
              * Format: date-time
              * @description When the review reached its final state; absent before.
@@ -1079,7 +1919,7 @@ export interface components {
              * @description When the review was created.
              */
             created_at: string;
-            /** @description Who created the review: `key:` and the identifier of an API key. */
+            /** @description Who created the review: `key:` and the identifier of an API key, or `user:` and that of a person. */
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
@@ -1150,6 +1990,35 @@ export interface components {
          * @enum {string}
          */
         ReviewStatus: "queued" | "in_progress" | "complete" | "failed" | "canceled";
+        /** @description Request of RotateConnectionSecret. At least one secret must be given or asked for; the others stay. */
+        RotateConnectionSecretRequest: {
+            /** @description The new token of scanners. */
+            git_token?: string;
+            /** @description Whether the server shall make a new secret for webhooks. */
+            new_webhook_secret?: boolean;
+            /** @description The new key of the GitHub App, in PEM. */
+            private_key?: string;
+            /** @description The new token. */
+            token?: string;
+            /** @description The new secret for webhooks. */
+            webhook_secret?: string;
+        };
+        /** @description Response of RotateConnectionSecret. */
+        RotateConnectionSecretResponse: {
+            /** @description The connection. */
+            connection: components["schemas"]["Connection"];
+            /** @description Secret for webhooks that the server made, answered this once only; absent when it made none. */
+            webhook_secret?: string;
+        };
+        /** @description An empty object. */
+        RotateWebhookSecretRequest: Record<string, never>;
+        /** @description Response of RotateWebhookSecret. */
+        RotateWebhookSecretResponse: {
+            /** @description New secret, answered this once only. */
+            secret: string;
+            /** @description The webhook. */
+            webhook: components["schemas"]["Webhook"];
+        };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         Rule: {
             /** @description Texts that the rule must and must not match. */
@@ -1405,6 +2274,73 @@ export interface components {
              */
             version: "2.1.0";
         };
+        /** @description An empty object. */
+        SendTestWebhookRequest: Record<string, never>;
+        /** @description Response of SendTestWebhook. */
+        SendTestWebhookResponse: {
+            /** @description Identifier of the message. */
+            message_id: string;
+        };
+        /** @description Request of SetTriage. */
+        SetTriageRequest: {
+            /** @description What is decided. `open` takes back what was decided at the same place. */
+            decision: components["schemas"]["DecisionKind"];
+            /** @description Fingerprints of findings that the latest review of the pull request reports, or of any of the repository's. */
+            fingerprints: string[];
+            /**
+             * Format: int32
+             * @description Pull request to decide for; all of the repository's when not given.
+             */
+            pr_number?: number;
+            /** @description Why: text of at most 1,000 characters, required for all but `open`. People who may read reviews can read it. */
+            reason?: string;
+            /** @description Repository as `<owner>/<repository>`, as in CreateReviewRequest. */
+            repo: string;
+            /**
+             * Format: date
+             * @description Last day on which it holds, `YYYY-MM-DD` in UTC: today or later, as far away as the policy allows. Most policies require one. Not with `open`.
+             */
+            until?: string;
+        };
+        /** @description Response of SetTriage. */
+        SetTriageResponse: {
+            /** @description Identifier of the change, for UndoTriage: `trg_` and an opaque suffix. Absent when all was decided so already. */
+            change_id?: string;
+            /**
+             * Format: int32
+             * @description How many decisions changed.
+             */
+            changed: number;
+        };
+        /** @description Request of SetUpGitHubApp. */
+        SetUpGitHubAppRequest: {
+            /** @description Account that the App belongs to and is installed in: an organization of GitHub, or a person. Letters, digits, hyphens and underscores. */
+            account: string;
+            /** @description Address of its API; when not given, the usual one. */
+            api_url?: string;
+            /** @description Address that a repository is cloned from, with `{repo}` for `owner/name`; when not given, the usual one. */
+            git_url?: string;
+            /** @description Name of the connection, as in CreateConnection. */
+            name: string;
+            /** @description Whether the account is a person's; otherwise it is an organization's. */
+            personal?: boolean;
+            /** @description Globs of repositories, as in CreateConnection. */
+            repositories: string[];
+            /** @description Address of GitHub; when not given, https://github.com. */
+            url?: string;
+        };
+        /** @description Response of SetUpGitHubApp. */
+        SetUpGitHubAppResponse: {
+            /** @description Identifier that the connection will have when its App is made. */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @description When it expires, 10 minutes after the call.
+             */
+            expires_at: string;
+            /** @description Address to open in a browser. It is a secret, and works until one App is made or it expires. */
+            setup_url: string;
+        };
         /**
          * @description Level says how bad it is to merge what a rule found. From the most severe to the least severe: critical, high, medium, warning, low, info.
          *
@@ -1535,6 +2471,8 @@ export interface components {
          * @enum {string}
          */
         SwitchedOffWay: "disable" | "override" | "exclude";
+        /** @description An empty object. */
+        TestConnectionRequest: Record<string, never>;
         /** @description Request of TestRule. */
         TestRuleRequest: {
             /** @description Match on the whole text instead of line by line. */
@@ -1581,6 +2519,59 @@ export interface components {
              */
             line: number;
         };
+        /** @description Thread is a comment on a line that was posted for a finding. */
+        Thread: {
+            /** @description Path of the file; absent when not known any more. Bytes that are not UTF-8 are U+FFFD. */
+            file?: string;
+            /** @description Fingerprint of the finding. */
+            fingerprint: string;
+            /** @description The rule, as `<category>/<rule-name>`; absent when not known any more. */
+            rule_id?: string;
+            /** @description What became of the comment. */
+            state: components["schemas"]["ThreadState"];
+            /**
+             * Format: date-time
+             * @description When prwarden last changed it or saw it changed.
+             */
+            updated_at?: string;
+        };
+        /**
+         * @description State is what became of the comment.
+         *
+         *     - open: It is open.
+         *     - fixed: prwarden closed it, because the finding is not there any more.
+         *     - dismissed: A person resolved it, so it stays as it is.
+         *     - deleted_by_user: A person deleted it, so it is not posted again in this pull request.
+         *     - refused: The code host takes no comment on this line; the summary has the finding.
+         * @enum {string}
+         */
+        ThreadState: "open" | "fixed" | "dismissed" | "deleted_by_user" | "refused";
+        /** @description Triage is a decision that sets a finding aside. */
+        Triage: {
+            /**
+             * Format: date-time
+             * @description When it was decided.
+             */
+            at: string;
+            /** @description Who decided, such as `key:key_01k9w3t5zq8h4m2x` or `host:github/octocat`. */
+            by: string;
+            /** @description What was decided; never `open`. */
+            decision: components["schemas"]["DecisionKind"];
+            /** @description Why. */
+            reason: string;
+            /** @description Where it holds. */
+            scope: components["schemas"]["TriageScope"];
+            /** @description Last day on which it holds, `YYYY-MM-DD` in UTC; absent when it has no end. The scan after that day counts the finding again. */
+            until?: string;
+        };
+        /**
+         * @description Scope says where a decision holds.
+         *
+         *     - pull_request: In one pull request. It goes before one for the repository.
+         *     - repository: In all pull requests of the repository.
+         * @enum {string}
+         */
+        TriageScope: "pull_request" | "repository";
         /** @description Request of TryRules. */
         TryRulesRequest: {
             /**
@@ -1645,6 +2636,41 @@ export interface components {
             /** @description The rule, as `<category>/<rule-name>`. */
             rule_id: string;
         };
+        /** @description An empty object. */
+        UndoTriageRequest: Record<string, never>;
+        /** @description Response of UndoTriage. */
+        UndoTriageResponse: {
+            /**
+             * Format: int32
+             * @description How many decisions were put back.
+             */
+            changed: number;
+        };
+        /** @description Request of UpdateConnection. What is not given stays. */
+        UpdateConnectionRequest: {
+            /** @description Account whose installation of a GitHub App it is for, or the UUID of the user of an access token of Bitbucket Cloud. */
+            account?: string;
+            /**
+             * Format: int32
+             * @description Number of the App's installation; 0 for that of the account.
+             */
+            installation_id?: number;
+            /** @description Name, as in CreateConnection. */
+            name?: string;
+            /** @description Globs of repositories, all of them, as in CreateConnection. */
+            repositories?: string[];
+        };
+        /** @description Request of UpdateWebhook. What is not given stays. */
+        UpdateWebhookRequest: {
+            /** @description Whether messages are sent. */
+            enabled?: boolean;
+            /** @description Events that are told, all of them. */
+            events?: ("review.queued" | "review.completed" | "review.failed" | "connection.broken")[];
+            /** @description Name, as in CreateWebhook. */
+            name?: string;
+            /** @description Address, as in CreateWebhook. */
+            url?: string;
+        };
         /** @description Verdict says whether a pull request passes. */
         Verdict: {
             /**
@@ -1660,8 +2686,8 @@ export interface components {
         /**
          * @description Outcome is one of three. A finding that fails goes before what was not looked at.
          *
-         *     - pass: No finding is as severe as the threshold, and nothing that counts was left out.
-         *     - fail: At least one finding is as severe as the threshold.
+         *     - pass: No finding is as severe as the threshold, but for those that somebody has set aside, and nothing that counts was left out.
+         *     - fail: At least one finding is as severe as the threshold, and nobody has set it aside.
          *     - incomplete: No finding is, but something was not looked at that may have one: `not_looked_at` counts it.
          * @enum {string}
          */
@@ -1696,10 +2722,188 @@ export interface components {
             error?: components["schemas"]["Status"];
             result?: components["schemas"]["WatchReviewResponse"];
         };
+        /** @description Webhook is a receiver of messages. */
+        Webhook: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Who made it, such as `key:key_01k9w3t5zq8h4m2x`. */
+            created_by: string;
+            /** @description Events that are told. */
+            events: string[];
+            /**
+             * Format: date-time
+             * @description First failure since the last success; absent while there is none.
+             */
+            failing_since?: string;
+            /** @description How messages are written. */
+            format: components["schemas"]["WebhookFormat"];
+            /** @description Name, for people. */
+            name: string;
+            /** @description Why no message can be sent, for people; absent while they can. */
+            reason?: string;
+            /** @description Whether messages are sent. */
+            state: components["schemas"]["WebhookState"];
+            /**
+             * Format: date-time
+             * @description When it was changed, by somebody or by its failures.
+             */
+            updated_at: string;
+            /** @description Address, without its query, and of Slack without its path: those are secret. */
+            url: string;
+            /** @description Identifier. Shape: `whk_` and an opaque suffix. */
+            webhook_id: string;
+        };
+        /**
+         * @description Format is how messages are written.
+         *
+         *     - standard: JSON with the signature of Standard Webhooks.
+         *     - slack: What incoming webhooks of Slack take, without a signature.
+         * @enum {string}
+         */
+        WebhookFormat: "standard" | "slack";
+        /** @description WebhookMessage is an event that a webhook is told of. */
+        WebhookMessage: {
+            /** @description The last 20 attempts, the oldest first. */
+            attempts: components["schemas"]["WebhookMessageAttempt"][];
+            /**
+             * Format: date-time
+             * @description When the event was.
+             */
+            created_at: string;
+            /** @description What it tells. */
+            event: string;
+            /** @description Identifier, the same in each attempt: the header `webhook-id`. Shape: `msg_` and an opaque suffix. */
+            message_id: string;
+            /**
+             * Format: date-time
+             * @description When it is tried next; absent unless it waits.
+             */
+            next_at?: string;
+            /** @description How far it is. */
+            state: components["schemas"]["WebhookMessageState"];
+        };
+        /** @description Attempt is one try to deliver a message. */
+        WebhookMessageAttempt: {
+            /** @description First 1,024 bytes of the answer; absent when there are none. */
+            answer?: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description How long it took, in milliseconds.
+             */
+            duration_ms: number;
+            /** @description Why there was no answer; absent when there was one. */
+            error?: string;
+            /**
+             * Format: int32
+             * @description Status of HTTP; absent without an answer.
+             */
+            status?: number;
+        };
+        /**
+         * @description State is how far a message is.
+         *
+         *     - waiting: It is sent, or sent again.
+         *     - delivered: The receiver took it.
+         *     - failed: It is not sent again.
+         * @enum {string}
+         */
+        WebhookMessageState: "waiting" | "delivered" | "failed";
+        /**
+         * @description State says whether messages are sent.
+         *
+         *     - active: Messages are sent.
+         *     - disabled: No message is sent; `reason` says why.
+         * @enum {string}
+         */
+        WebhookState: "active" | "disabled";
     };
     responses: {
         /** @description The body is over 1 MiB (reason `BODY_TOO_LARGE`). */
         BodyTooLarge: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The connection does not work, and why (reason `CONNECTION_BROKEN`). */
+        ConnectionBroken: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The connection is the operator's (reason `CONNECTION_DECLARED`). */
+        ConnectionDeclared: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `CONNECTION_EXISTS`: the organization has a connection of this name
+         *     - `CONNECTION_QUOTA`: the organization has 100 connections, which is the most
+         *     - `SECRETS_KEY_MISSING`: the operator has given the server no key that seals secrets
+         */
+        ConnectionExists: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `CONNECTION_EXISTS`: the organization has a connection of this name
+         *     - `CONNECTION_DECLARED`: the connection is the operator's
+         */
+        ConnectionNotChangeable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description There is no such connection, or it is another organization's (reason `CONNECTION_NOT_FOUND`). */
+        ConnectionNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1745,6 +2949,38 @@ export interface components {
         /** @description What was to be changed is not what it was with that etag (reason `ETAG_MISMATCH`). */
         EtagMismatch: {
             headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description No latest review has such a finding (reason `FINDING_NOT_FOUND`). */
+        FindingNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `UNAVAILABLE`: the database is away, or the server has more requests than it can take
+         *     - `HOST_UNAVAILABLE`: the code host can't be asked now
+         */
+        HostUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -1809,6 +3045,19 @@ export interface components {
         };
         /** @description The organization has 100 valid keys, which is the most (reason `KEY_QUOTA`). */
         KeyQuota: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description No code host told of this pull request (reason `PULL_REQUEST_NOT_FOUND`). */
+        PullRequestNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1913,8 +3162,26 @@ export interface components {
         /**
          * @description One of these reasons:
          *
+         *     - `ETAG_MISMATCH`: the rule is not what it was with that etag
+         *     - `RULE_QUOTA`: all rules of the organization would have over 16 MiB as JSON
+         */
+        RuleChanged: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
          *     - `RULE_EXISTS`: the id is taken, maybe by a default rule
-         *     - `RULE_QUOTA`: the organization has 5,000 rules, which is the most
+         *     - `RULE_QUOTA`: the organization has 5,000 rules, which is the most, or would have over 16 MiB of them as JSON
          */
         RuleExists: {
             headers: {
@@ -1965,7 +3232,7 @@ export interface components {
          *
          *     - `ETAG_MISMATCH`: rules were changed since the etag
          *     - `RULE_EXISTS`: an id is that of a default rule
-         *     - `RULE_QUOTA`: the organization would have over 5,000 rules
+         *     - `RULE_QUOTA`: the organization would have over 5,000 rules, or over 16 MiB of them as JSON
          */
         RulesChanged: {
             headers: {
@@ -1994,6 +3261,88 @@ export interface components {
         };
         /** @description The key lacks the scope that the call needs (reason `SCOPE_MISSING`). */
         ScopeMissing: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `CONNECTION_DECLARED`: the connection is the operator's
+         *     - `SECRETS_KEY_MISSING`: the operator has given the server no key that seals secrets
+         */
+        SecretNotChangeable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `CONNECTION_EXISTS`: the organization has a connection of this name
+         *     - `CONNECTION_QUOTA`: the organization has 100 connections and set-ups, which is the most
+         *     - `SECRETS_KEY_MISSING`: the operator has given the server no key that seals secrets
+         *     - `PUBLIC_URL_MISSING`: the operator has not told the server its own address
+         */
+        SetupRefused: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The change is too old, or somebody has decided since (reason `TRIAGE_CHANGED`). */
+        TriageChanged: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `SCOPE_MISSING`: the key lacks the scope that the call needs
+         *     - `TRIAGE_NOT_ALLOWED`: the organization's policy does not let one person set the finding aside
+         */
+        TriageNotAllowed: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description There is no such change, or it is undone already (reason `TRIAGE_NOT_FOUND`). */
+        TriageNotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -2072,6 +3421,81 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description The webhook is disabled (reason `WEBHOOK_DISABLED`). */
+        WebhookDisabled: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The operator has given the server no key that seals secrets (reason `SECRETS_KEY_MISSING`). */
+        WebhookKeyMissing: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `WEBHOOK_NOT_FOUND`: there is no such webhook, or it is another organization's
+         *     - `MESSAGE_NOT_FOUND`: the webhook has no such message
+         */
+        WebhookMessageNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description There is no such webhook, or it is another organization's (reason `WEBHOOK_NOT_FOUND`). */
+        WebhookNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `WEBHOOK_QUOTA`: the organization has 20 webhooks, which is the most
+         *     - `SECRETS_KEY_MISSING`: the operator has given the server no key that seals secrets
+         */
+        WebhookQuota: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -2097,7 +3521,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: string;
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */
@@ -2153,6 +3577,590 @@ export interface operations {
             400: components["responses"]["InvalidArgument"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConnections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connections": [
+                     *         {
+                     *           "account": "prwarden-bot",
+                     *           "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *           "declared": false,
+                     *           "kind": "gitea",
+                     *           "missing_permissions": [],
+                     *           "name": "gitea",
+                     *           "repositories": [
+                     *             "acme/*"
+                     *           ],
+                     *           "state": "active",
+                     *           "tested_at": "2026-11-20T09:31:00Z",
+                     *           "trusted": false,
+                     *           "updated_at": "2026-11-20T09:30:00Z",
+                     *           "url": "https://git.example.com",
+                     *           "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListConnectionsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "gitea",
+                 *       "name": "gitea",
+                 *       "repositories": [
+                 *         "acme/*"
+                 *       ],
+                 *       "token": "EXAMPLEexampleEXAMPLE",
+                 *       "url": "https://git.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description The connection was made. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connection": {
+                     *         "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *         "declared": false,
+                     *         "kind": "gitea",
+                     *         "missing_permissions": [],
+                     *         "name": "gitea",
+                     *         "repositories": [
+                     *           "acme/*"
+                     *         ],
+                     *         "state": "active",
+                     *         "trusted": false,
+                     *         "updated_at": "2026-11-20T09:30:00Z",
+                     *         "url": "https://git.example.com",
+                     *         "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *       },
+                     *       "webhook_secret": "EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE23"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateConnectionResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["ConnectionExists"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account": "prwarden-bot",
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *       "declared": false,
+                     *       "kind": "gitea",
+                     *       "missing_permissions": [],
+                     *       "name": "gitea",
+                     *       "repositories": [
+                     *         "acme/*"
+                     *       ],
+                     *       "state": "active",
+                     *       "tested_at": "2026-11-20T09:31:00Z",
+                     *       "trusted": false,
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "url": "https://git.example.com",
+                     *       "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection was deleted. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            409: components["responses"]["ConnectionDeclared"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "repositories": [
+                 *         "acme/**"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description The connection as it is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account": "prwarden-bot",
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *       "declared": false,
+                     *       "kind": "gitea",
+                     *       "missing_permissions": [],
+                     *       "name": "gitea",
+                     *       "repositories": [
+                     *         "acme/*"
+                     *       ],
+                     *       "state": "active",
+                     *       "tested_at": "2026-11-20T09:31:00Z",
+                     *       "trusted": false,
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "url": "https://git.example.com",
+                     *       "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            409: components["responses"]["ConnectionNotChangeable"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConnectionRepositories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "repositories": [
+                     *         {
+                     *           "name": "acme/shop",
+                     *           "private": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListConnectionRepositoriesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            409: components["responses"]["ConnectionBroken"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["HostUnavailable"];
+        };
+    };
+    rotateConnectionSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "EXAMPLEexampleEXAMPLE"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateConnectionSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connection": {
+                     *         "account": "prwarden-bot",
+                     *         "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *         "declared": false,
+                     *         "kind": "gitea",
+                     *         "missing_permissions": [],
+                     *         "name": "gitea",
+                     *         "repositories": [
+                     *           "acme/*"
+                     *         ],
+                     *         "state": "active",
+                     *         "tested_at": "2026-11-20T09:31:00Z",
+                     *         "trusted": false,
+                     *         "updated_at": "2026-11-20T09:30:00Z",
+                     *         "url": "https://git.example.com",
+                     *         "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotateConnectionSecretResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            409: components["responses"]["SecretNotChangeable"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the connection.
+                 * @example con_01k9w3t5zq8h4m2x
+                 */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["TestConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description The connection as it is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account": "prwarden-bot",
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *       "declared": false,
+                     *       "kind": "gitea",
+                     *       "missing_permissions": [],
+                     *       "name": "gitea",
+                     *       "repositories": [
+                     *         "acme/*"
+                     *       ],
+                     *       "state": "active",
+                     *       "tested_at": "2026-11-20T09:31:00Z",
+                     *       "trusted": false,
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "url": "https://git.example.com",
+                     *       "webhook_url": "https://prwarden.example.com/hooks/con_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ConnectionNotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["HostUnavailable"];
+        };
+    };
+    setUpGitHubApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account": "acme",
+                 *       "name": "github",
+                 *       "repositories": [
+                 *         "acme/*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetUpGitHubAppRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "expires_at": "2026-11-20T09:40:00Z",
+                     *       "setup_url": "https://prwarden.example.com/setup/app?token=EXAMPLEEXAMPLEEXAMPLE"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SetUpGitHubAppResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["SetupRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setTriage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "accepted",
+                 *       "fingerprints": [
+                 *         "5f2b8c0e9d714a63b1f0c2d3e4a59687"
+                 *       ],
+                 *       "pr_number": 42,
+                 *       "reason": "The text comes from our own build.",
+                 *       "repo": "acme/shop",
+                 *       "until": "2027-03-31"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetTriageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "change_id": "trg_01k9w3t5zq8h4m2x",
+                     *       "changed": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SetTriageResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["TriageNotAllowed"];
+            404: components["responses"]["FindingNotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -2346,6 +4354,16 @@ export interface operations {
                      *           "severity": "low"
                      *         }
                      *       },
+                     *       "publish": {
+                     *         "check": true,
+                     *         "comments": "new",
+                     *         "comments_max": 20,
+                     *         "comments_min": "high",
+                     *         "drafts": false,
+                     *         "forks_comments_max": 5,
+                     *         "repositories": [],
+                     *         "summary": "findings"
+                     *       },
                      *       "skips": {
                      *         "tolerated": [
                      *           "binary",
@@ -2405,6 +4423,16 @@ export interface operations {
                  *           "severity": "low"
                  *         }
                  *       },
+                 *       "publish": {
+                 *         "check": true,
+                 *         "comments": "new",
+                 *         "comments_max": 20,
+                 *         "comments_min": "high",
+                 *         "drafts": false,
+                 *         "forks_comments_max": 5,
+                 *         "repositories": [],
+                 *         "summary": "findings"
+                 *       },
                  *       "skips": {
                  *         "tolerated": [
                  *           "binary",
@@ -2456,6 +4484,16 @@ export interface operations {
                      *           "severity": "low"
                      *         }
                      *       },
+                     *       "publish": {
+                     *         "check": true,
+                     *         "comments": "new",
+                     *         "comments_max": 20,
+                     *         "comments_min": "high",
+                     *         "drafts": false,
+                     *         "forks_comments_max": 5,
+                     *         "repositories": [],
+                     *         "summary": "findings"
+                     *       },
                      *       "skips": {
                      *         "tolerated": [
                      *           "binary",
@@ -2481,6 +4519,268 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             409: components["responses"]["EtagMismatch"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPullRequests: {
+        parameters: {
+            query?: {
+                /** @description Only those of this repository. */
+                repo?: string;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["PullRequestState"];
+                /** @description Only those of this connection. */
+                connection_id?: string;
+                /** @description How many to answer at most: 1 to 200; 50 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next_page_token": "",
+                     *       "pull_requests": [
+                     *         {
+                     *           "author": "ann",
+                     *           "base_ref": "main",
+                     *           "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "draft": false,
+                     *           "fork": false,
+                     *           "head_sha": "89abcdef0123456789abcdef0123456789abcdef",
+                     *           "labels": [],
+                     *           "pr_number": 7,
+                     *           "publication": {
+                     *             "failures": 0,
+                     *             "pending": false,
+                     *             "problem": "",
+                     *             "published_at": "2026-11-20T09:30:05Z"
+                     *           },
+                     *           "repo": "acme/shop",
+                     *           "state": "open",
+                     *           "title": "Add a basket",
+                     *           "url": "https://git.example.com/acme/shop/pulls/7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListPullRequestsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPullRequest: {
+        parameters: {
+            query: {
+                /**
+                 * @description Repository as `<owner>/<repository>`.
+                 * @example acme/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Number of the pull request.
+                 * @example 7
+                 */
+                pr_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pull request. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "author": "ann",
+                     *       "base_ref": "main",
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "draft": false,
+                     *       "fork": false,
+                     *       "head_sha": "89abcdef0123456789abcdef0123456789abcdef",
+                     *       "labels": [],
+                     *       "pr_number": 7,
+                     *       "publication": {
+                     *         "failures": 0,
+                     *         "pending": false,
+                     *         "problem": "",
+                     *         "published_at": "2026-11-20T09:30:05Z"
+                     *       },
+                     *       "repo": "acme/shop",
+                     *       "state": "open",
+                     *       "title": "Add a basket",
+                     *       "url": "https://git.example.com/acme/shop/pulls/7"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["PullRequestNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listThreads: {
+        parameters: {
+            query: {
+                /**
+                 * @description Repository as `<owner>/<repository>`.
+                 * @example acme/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Number of the pull request.
+                 * @example 7
+                 */
+                pr_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "threads": [
+                     *         {
+                     *           "file": "src/app.js",
+                     *           "fingerprint": "5d41402abc4b2a76b9719d911017c592",
+                     *           "rule_id": "security/no-eval",
+                     *           "state": "open",
+                     *           "updated_at": "2026-11-20T09:30:05Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListThreadsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["PullRequestNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    republishPullRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Number of the pull request.
+                 * @example 7
+                 */
+                pr_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "repo": "acme/shop"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RepublishPullRequestRequest"];
+            };
+        };
+        responses: {
+            /** @description The pull request. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "author": "ann",
+                     *       "base_ref": "main",
+                     *       "connection_id": "con_01k9w3t5zq8h4m2x",
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "draft": false,
+                     *       "fork": false,
+                     *       "head_sha": "89abcdef0123456789abcdef0123456789abcdef",
+                     *       "labels": [],
+                     *       "pr_number": 7,
+                     *       "publication": {
+                     *         "failures": 0,
+                     *         "pending": false,
+                     *         "problem": "",
+                     *         "published_at": "2026-11-20T09:30:05Z"
+                     *       },
+                     *       "repo": "acme/shop",
+                     *       "state": "open",
+                     *       "title": "Add a basket",
+                     *       "url": "https://git.example.com/acme/shop/pulls/7"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["PullRequestNotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -2731,6 +5031,8 @@ export interface operations {
                 page_size?: number;
                 /** @description `next_page_token` of the page before, with the same filters. */
                 page_token?: string;
+                /** @description Only findings about which this is decided; with `open` those about which nothing is. */
+                decision?: components["schemas"]["DecisionKind"];
             };
             header?: never;
             path: {
@@ -3459,7 +5761,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["RuleNotChangeable"];
             404: components["responses"]["RuleNotFound"];
-            409: components["responses"]["EtagMismatch"];
+            409: components["responses"]["RuleChanged"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -3905,6 +6207,610 @@ export interface operations {
             400: components["responses"]["InvalidArgument"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTriage: {
+        parameters: {
+            query?: {
+                /** @description Only decisions about findings in this repository. */
+                repo?: string;
+                /** @description Only this decision. */
+                decision?: components["schemas"]["DecisionKind"];
+                /** @description Only about findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
+                rule_id?: string;
+                /** @description Only decisions that end before this day, `YYYY-MM-DD` in UTC. */
+                expiring_before?: string;
+                /** @description How many decisions to answer at most: 1 to 1,000; 100 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "findings": [
+                     *         {
+                     *           "change_id": "trg_01k9w3t5zq8h4m2x",
+                     *           "fingerprint": "5f2b8c0e9d714a63b1f0c2d3e4a59687",
+                     *           "pr_number": 42,
+                     *           "repo": "acme/shop",
+                     *           "rule_id": "security/no-eval",
+                     *           "triage": {
+                     *             "at": "2026-11-20T09:45:00Z",
+                     *             "by": "key:key_01k9w3t5zq8h4m2x",
+                     *             "decision": "accepted",
+                     *             "reason": "The text comes from our own build.",
+                     *             "scope": "pull_request",
+                     *             "until": "2027-03-31"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_page_token": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListTriageResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoTriage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the change.
+                 * @example trg_01k9w3t5zq8h4m2x
+                 */
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["UndoTriageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changed": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UndoTriageResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["TriageNotFound"];
+            409: components["responses"]["TriageChanged"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *           "events": [
+                     *             "review.completed",
+                     *             "review.failed"
+                     *           ],
+                     *           "format": "standard",
+                     *           "name": "ci",
+                     *           "state": "active",
+                     *           "updated_at": "2026-11-20T09:30:00Z",
+                     *           "url": "https://ci.example.com/hooks",
+                     *           "webhook_id": "whk_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListWebhooksResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "review.completed",
+                 *         "review.failed"
+                 *       ],
+                 *       "name": "ci",
+                 *       "url": "https://ci.example.com/hooks"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook was made. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_EXAMPLEexampleEXAMPLEexampleEXAMPLEexample0=",
+                     *       "webhook": {
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *         "events": [
+                     *           "review.completed"
+                     *         ],
+                     *         "format": "standard",
+                     *         "name": "ci",
+                     *         "state": "active",
+                     *         "updated_at": "2026-11-20T09:30:00Z",
+                     *         "url": "https://ci.example.com/hooks",
+                     *         "webhook_id": "whk_01k9w3t5zq8h4m2x"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateWebhookResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["WebhookQuota"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *       "events": [
+                     *         "review.completed",
+                     *         "review.failed"
+                     *       ],
+                     *       "format": "standard",
+                     *       "name": "ci",
+                     *       "state": "active",
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "url": "https://ci.example.com/hooks",
+                     *       "webhook_id": "whk_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook was deleted. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-20T09:30:00Z",
+                     *       "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *       "events": [
+                     *         "review.completed",
+                     *         "review.failed"
+                     *       ],
+                     *       "format": "standard",
+                     *       "name": "ci",
+                     *       "state": "active",
+                     *       "updated_at": "2026-11-20T09:30:00Z",
+                     *       "url": "https://ci.example.com/hooks",
+                     *       "webhook_id": "whk_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            409: components["responses"]["WebhookKeyMissing"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "attempts": [
+                     *             {
+                     *               "at": "2026-11-20T09:30:00Z",
+                     *               "duration_ms": 37,
+                     *               "status": 204
+                     *             }
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "event": "review.completed",
+                     *           "message_id": "msg_01k9w3t5zq8h4m2x",
+                     *           "state": "delivered"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListWebhookMessagesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverWebhookMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+                /**
+                 * @description Identifier of the message.
+                 * @example msg_01k9w3t5zq8h4m2x
+                 */
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["RedeliverWebhookMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["RedeliverWebhookMessageResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookMessageNotFound"];
+            409: components["responses"]["WebhookDisabled"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["RotateWebhookSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_EXAMPLEexampleEXAMPLEexampleEXAMPLEexample0=",
+                     *       "webhook": {
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *         "events": [
+                     *           "review.completed",
+                     *           "review.failed"
+                     *         ],
+                     *         "format": "standard",
+                     *         "name": "ci",
+                     *         "state": "active",
+                     *         "updated_at": "2026-11-20T09:30:00Z",
+                     *         "url": "https://ci.example.com/hooks",
+                     *         "webhook_id": "whk_01k9w3t5zq8h4m2x"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotateWebhookSecretResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            409: components["responses"]["WebhookKeyMissing"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendTestWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook.
+                 * @example whk_01k9w3t5zq8h4m2x
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["SendTestWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message_id": "msg_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SendTestWebhookResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["WebhookNotFound"];
+            409: components["responses"]["WebhookDisabled"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -89,7 +89,9 @@ func (g *generator) parameters(c *call) (all []object) {
 			parameter["required"] = true
 			all = append(all, parameter)
 		} else if body := c.rule.GetBody(); body != "*" && body != f.Desc.TextName() {
-			all = append(all, g.parameter(f, "query"))
+			parameter := g.parameter(f, "query")
+			set(parameter, "required", hasBehavior(f, annotations.FieldBehavior_REQUIRED))
+			all = append(all, parameter)
 		}
 	}
 

@@ -148,8 +148,10 @@ export type AuditEvent = Message<"prwarden.v1.AuditEvent"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-   * and host of an operator, or `system` for what the server did by itself, such
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person who had signed in, `cli:` and the user
+   * and host of an operator, `host:` with the kind of a code host and the login of
+   * somebody who wrote a command there, or `system` for what the server did by itself, such
    * as storing what its configuration file declares.
    *
    * @generated from field: string actor = 3;
@@ -178,8 +180,8 @@ export type AuditEvent = Message<"prwarden.v1.AuditEvent"> & {
   target: string;
 
   /**
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    *
    * @generated from field: repeated prwarden.v1.AuditEvent.Field fields = 7;
    */
@@ -238,8 +240,8 @@ export const AuditEvent_FieldSchema: GenMessage<AuditEvent_Field> = /*@__PURE__*
 
 /**
  * AuditService reads the audit log of the caller's organization: who changed
- * keys, rules, the policy and the organization itself, over the API and on the
- * operator's command line. Reviews leave no events; each says who created it.
+ * keys, rules, the policy, connections, webhooks, decisions about findings and the
+ * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
  *
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,

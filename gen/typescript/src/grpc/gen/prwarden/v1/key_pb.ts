@@ -71,15 +71,15 @@ export type Key = Message<"prwarden.v1.Key"> & {
   revokedAt?: Timestamp | undefined;
 
   /**
-   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-   * user and host of an operator.
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person, or `cli:` and the user and host of an operator.
    *
    * @generated from field: string created_by = 8;
    */
   createdBy: string;
 
   /**
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    *
    * @generated from field: optional string parent_key_id = 9;
    */
@@ -164,7 +164,8 @@ export type CreateKeyRequest = Message<"prwarden.v1.CreateKeyRequest"> & {
   /**
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    *
    * @generated from field: repeated string scopes = 2;
    */
@@ -245,14 +246,15 @@ export type CreateKeyResponse = Message<"prwarden.v1.CreateKeyResponse"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Who made it: `key:` and the identifier of the caller's own key.
+   * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+   * that of the person who is the caller.
    *
    * @generated from field: string created_by = 7;
    */
   createdBy: string;
 
   /**
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    *
    * @generated from field: optional string parent_key_id = 8;
    */
@@ -385,8 +387,8 @@ export const KeyService: GenService<{
   },
   /**
    * ListKeys lists the organization's keys: those that work first, then those
-   * that are revoked or expired, for 90 days; newest first among each. At most
-   * 1,000. It never answers a token. Scope: keys:admin.
+   * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+   * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
    *
    * @generated from rpc prwarden.v1.KeyService.ListKeys
    */
@@ -398,9 +400,8 @@ export const KeyService: GenService<{
   /**
    * DeleteKey revokes a key, the caller's own too, and with `with_children` all
    * keys that it made. They are refused everywhere within 5 seconds. Answered
-   * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-   * for a key that is revoked already, unless `with_children` finds one that is
-   * not.
+   * with 204 and no body over REST, also for a key that was revoked before, which
+   * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
    *
    * @generated from rpc prwarden.v1.KeyService.DeleteKey
    */

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/policy.proto.
  */
 export const file_prwarden_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9wb2xpY3kucHJvdG8SC3Byd2FyZGVuLnYxIpoHCgZQb2xpY3kSDwoHZGlzYWJsZRgBIAMoCRIzCghvdmVycmlkZRgCIAMoCzIhLnByd2FyZGVuLnYxLlBvbGljeS5PdmVycmlkZUVudHJ5EioKBmxvY2tlZBgDIAEoCzIaLnByd2FyZGVuLnYxLlBvbGljeS5Mb2NrZWQSNAoLc3VwcHJlc3Npb24YBCABKAsyHy5wcndhcmRlbi52MS5Qb2xpY3kuU3VwcHJlc3Npb24SMQoHZmFpbF9vbhgFIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESKAoFc2tpcHMYBiABKAsyGS5wcndhcmRlbi52MS5Qb2xpY3kuU2tpcHMSDAoEZXRhZxgHIAEoCRIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCgp1cGRhdGVkX2J5GAkgASgJSAGIAQEaXAoIT3ZlcnJpZGUSMgoIc2V2ZXJpdHkYASABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgAiAEBEg8KB2V4Y2x1ZGUYAiADKAlCCwoJX3NldmVyaXR5GikKBkxvY2tlZBINCgVydWxlcxgBIAMoCRIQCghydWxlc2V0cxgCIAMoCRqKAgoLU3VwcHJlc3Npb24SFAoHYWxsb3dlZBgBIAEoCEgAiAEBEi8KBXVwX3RvGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIUCgdzZWNyZXRzGAMgASgISAKIAQESGwoOcmVxdWlyZV9yZWFzb24YBCABKAhIA4gBARIYCgtyZXF1aXJlX2VuZBgFIAEoCEgEiAEBEhUKCG1heF9kYXlzGAYgASgFSAWIAQFCCgoIX2FsbG93ZWRCCAoGX3VwX3RvQgoKCF9zZWNyZXRzQhEKD19yZXF1aXJlX3JlYXNvbkIOCgxfcmVxdWlyZV9lbmRCCwoJX21heF9kYXlzGjQKBVNraXBzEisKCXRvbGVyYXRlZBgBIAMoDjIYLnByd2FyZGVuLnYxLlNraXAuUmVhc29uGk0KDU92ZXJyaWRlRW50cnkSCwoDa2V5GAEgASgJEisKBXZhbHVlGAIgASgLMhwucHJ3YXJkZW4udjEuUG9saWN5Lk92ZXJyaWRlOgI4AUIKCghfZmFpbF9vbkINCgtfdXBkYXRlZF9ieSISChBHZXRQb2xpY3lSZXF1ZXN0IjgKEUdldFBvbGljeVJlc3BvbnNlEiMKBnBvbGljeRgBIAEoCzITLnByd2FyZGVuLnYxLlBvbGljeSI3ChBTZXRQb2xpY3lSZXF1ZXN0EiMKBnBvbGljeRgBIAEoCzITLnByd2FyZGVuLnYxLlBvbGljeSI4ChFTZXRQb2xpY3lSZXNwb25zZRIjCgZwb2xpY3kYASABKAsyEy5wcndhcmRlbi52MS5Qb2xpY3kyvAEKDVBvbGljeVNlcnZpY2USSgoJR2V0UG9saWN5Eh0ucHJ3YXJkZW4udjEuR2V0UG9saWN5UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFBvbGljeVJlc3BvbnNlEl8KCVNldFBvbGljeRIdLnByd2FyZGVuLnYxLlNldFBvbGljeVJlcXVlc3QaHi5wcndhcmRlbi52MS5TZXRQb2xpY3lSZXNwb25zZSITsvsYDwoNcG9saWN5LnVwZGF0ZUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChhwcndhcmRlbi92MS9wb2xpY3kucHJvdG8SC3Byd2FyZGVuLnYxIpYNCgZQb2xpY3kSDwoHZGlzYWJsZRgBIAMoCRIzCghvdmVycmlkZRgCIAMoCzIhLnByd2FyZGVuLnYxLlBvbGljeS5PdmVycmlkZUVudHJ5EioKBmxvY2tlZBgDIAEoCzIaLnByd2FyZGVuLnYxLlBvbGljeS5Mb2NrZWQSNAoLc3VwcHJlc3Npb24YBCABKAsyHy5wcndhcmRlbi52MS5Qb2xpY3kuU3VwcHJlc3Npb24SMQoHZmFpbF9vbhgFIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESKAoFc2tpcHMYBiABKAsyGS5wcndhcmRlbi52MS5Qb2xpY3kuU2tpcHMSLAoHcHVibGlzaBgKIAEoCzIbLnByd2FyZGVuLnYxLlBvbGljeS5QdWJsaXNoEgwKBGV0YWcYByABKAkSLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgJIAEoCUgBiAEBGlwKCE92ZXJyaWRlEjIKCHNldmVyaXR5GAEgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAIgBARIPCgdleGNsdWRlGAIgAygJQgsKCV9zZXZlcml0eRopCgZMb2NrZWQSDQoFcnVsZXMYASADKAkSEAoIcnVsZXNldHMYAiADKAkaigIKC1N1cHByZXNzaW9uEhQKB2FsbG93ZWQYASABKAhIAIgBARIvCgV1cF90bxgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHc2VjcmV0cxgDIAEoCEgCiAEBEhsKDnJlcXVpcmVfcmVhc29uGAQgASgISAOIAQESGAoLcmVxdWlyZV9lbmQYBSABKAhIBIgBARIVCghtYXhfZGF5cxgGIAEoBUgFiAEBQgoKCF9hbGxvd2VkQggKBl91cF90b0IKCghfc2VjcmV0c0IRCg9fcmVxdWlyZV9yZWFzb25CDgoMX3JlcXVpcmVfZW5kQgsKCV9tYXhfZGF5cxo0CgVTa2lwcxIrCgl0b2xlcmF0ZWQYASADKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbhrLBQoHUHVibGlzaBISCgVjaGVjaxgBIAEoCEgAiAEBEhUKCGNvbW1lbnRzGAIgASgJSAGIAQESNgoMY29tbWVudHNfbWluGAMgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAogBARIZCgxjb21tZW50c19tYXgYBCABKAVIA4gBARIUCgdzdW1tYXJ5GAUgASgJSASIAQESEwoGZHJhZnRzGAYgASgISAWIAQESHwoSZm9ya3NfY29tbWVudHNfbWF4GAcgASgFSAaIAQESPgoMcmVwb3NpdG9yaWVzGAggAygLMigucHJ3YXJkZW4udjEuUG9saWN5LlB1Ymxpc2guUmVwb3NpdG9yaWVzGs4CCgxSZXBvc2l0b3JpZXMSDQoFbWF0Y2gYASADKAkSEgoFY2hlY2sYAiABKAhIAIgBARIVCghjb21tZW50cxgDIAEoCUgBiAEBEjYKDGNvbW1lbnRzX21pbhgEIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAKIAQESGQoMY29tbWVudHNfbWF4GAUgASgFSAOIAQESFAoHc3VtbWFyeRgGIAEoCUgEiAEBEhMKBmRyYWZ0cxgHIAEoCEgFiAEBEh8KEmZvcmtzX2NvbW1lbnRzX21heBgIIAEoBUgGiAEBQggKBl9jaGVja0ILCglfY29tbWVudHNCDwoNX2NvbW1lbnRzX21pbkIPCg1fY29tbWVudHNfbWF4QgoKCF9zdW1tYXJ5QgkKB19kcmFmdHNCFQoTX2ZvcmtzX2NvbW1lbnRzX21heEIICgZfY2hlY2tCCwoJX2NvbW1lbnRzQg8KDV9jb21tZW50c19taW5CDwoNX2NvbW1lbnRzX21heEIKCghfc3VtbWFyeUIJCgdfZHJhZnRzQhUKE19mb3Jrc19jb21tZW50c19tYXgaTQoNT3ZlcnJpZGVFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5wcndhcmRlbi52MS5Qb2xpY3kuT3ZlcnJpZGU6AjgBQgoKCF9mYWlsX29uQg0KC191cGRhdGVkX2J5IhIKEEdldFBvbGljeVJlcXVlc3QiOAoRR2V0UG9saWN5UmVzcG9uc2USIwoGcG9saWN5GAEgASgLMhMucHJ3YXJkZW4udjEuUG9saWN5IjcKEFNldFBvbGljeVJlcXVlc3QSIwoGcG9saWN5GAEgASgLMhMucHJ3YXJkZW4udjEuUG9saWN5IjgKEVNldFBvbGljeVJlc3BvbnNlEiMKBnBvbGljeRgBIAEoCzITLnByd2FyZGVuLnYxLlBvbGljeTK8AQoNUG9saWN5U2VydmljZRJKCglHZXRQb2xpY3kSHS5wcndhcmRlbi52MS5HZXRQb2xpY3lSZXF1ZXN0Gh4ucHJ3YXJkZW4udjEuR2V0UG9saWN5UmVzcG9uc2USXwoJU2V0UG9saWN5Eh0ucHJ3YXJkZW4udjEuU2V0UG9saWN5UmVxdWVzdBoeLnByd2FyZGVuLnYxLlNldFBvbGljeVJlc3BvbnNlIhOy+xgPCg1wb2xpY3kudXBkYXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Policy is what an organization decides over its repositories.
@@ -68,6 +68,13 @@ export type Policy = Message<"prwarden.v1.Policy"> & {
    * @generated from field: prwarden.v1.Policy.Skips skips = 6;
    */
   skips?: Policy_Skips | undefined;
+
+  /**
+   * What is published in the pull requests of connections.
+   *
+   * @generated from field: prwarden.v1.Policy.Publish publish = 10;
+   */
+  publish?: Policy_Publish | undefined;
 
   /**
    * Stands for the content of the policy. In a request it is the one that the
@@ -235,6 +242,152 @@ export type Policy_Skips = Message<"prwarden.v1.Policy.Skips"> & {
  */
 export const Policy_SkipsSchema: GenMessage<Policy_Skips> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_policy, 0, 3);
+
+/**
+ * Publish says what is published in the pull requests of connections.
+ *
+ * @generated from message prwarden.v1.Policy.Publish
+ */
+export type Policy_Publish = Message<"prwarden.v1.Policy.Publish"> & {
+  /**
+   * Whether there is a check, commit status or report; true when not given.
+   *
+   * @generated from field: optional bool check = 1;
+   */
+  check?: boolean | undefined;
+
+  /**
+   * Whether findings that are new in the pull request get comments on their lines:
+   * `new` or `none`; `new` when not given.
+   *
+   * @generated from field: optional string comments = 2;
+   */
+  comments?: string | undefined;
+
+  /**
+   * The least severe finding that gets a comment; `high` when not given.
+   *
+   * @generated from field: optional prwarden.v1.Severity.Level comments_min = 3;
+   */
+  commentsMin?: Severity_Level | undefined;
+
+  /**
+   * How many comments a pull request gets in all its time; 20 when not given.
+   *
+   * @generated from field: optional int32 comments_max = 4;
+   */
+  commentsMax?: number | undefined;
+
+  /**
+   * Whether there is one comment with a summary once there is a finding:
+   * `findings` or `none`; `findings` when not given.
+   *
+   * @generated from field: optional string summary = 5;
+   */
+  summary?: string | undefined;
+
+  /**
+   * Whether drafts get comments and a summary, too; false when not given.
+   *
+   * @generated from field: optional bool drafts = 6;
+   */
+  drafts?: boolean | undefined;
+
+  /**
+   * How many comments a pull request from a fork gets at most; 5 when not given.
+   *
+   * @generated from field: optional int32 forks_comments_max = 7;
+   */
+  forksCommentsMax?: number | undefined;
+
+  /**
+   * What is published in single repositories; later entries go before earlier
+   * ones.
+   *
+   * @generated from field: repeated prwarden.v1.Policy.Publish.Repositories repositories = 8;
+   */
+  repositories: Policy_Publish_Repositories[];
+};
+
+/**
+ * Describes the message prwarden.v1.Policy.Publish.
+ * Use `create(Policy_PublishSchema)` to create a new message.
+ */
+export const Policy_PublishSchema: GenMessage<Policy_Publish> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_policy, 0, 4);
+
+/**
+ * Repositories changes what is published in some of them. What is not given
+ * stays.
+ *
+ * @generated from message prwarden.v1.Policy.Publish.Repositories
+ */
+export type Policy_Publish_Repositories = Message<"prwarden.v1.Policy.Publish.Repositories"> & {
+  /**
+   * Globs of `<owner>/<repository>`.
+   *
+   * @generated from field: repeated string match = 1;
+   */
+  match: string[];
+
+  /**
+   * Whether there is a check, commit status or report.
+   *
+   * @generated from field: optional bool check = 2;
+   */
+  check?: boolean | undefined;
+
+  /**
+   * Whether findings that are new in the pull request get comments on their lines:
+   * `new` or `none`.
+   *
+   * @generated from field: optional string comments = 3;
+   */
+  comments?: string | undefined;
+
+  /**
+   * The least severe finding that gets a comment.
+   *
+   * @generated from field: optional prwarden.v1.Severity.Level comments_min = 4;
+   */
+  commentsMin?: Severity_Level | undefined;
+
+  /**
+   * How many comments a pull request gets in all its time.
+   *
+   * @generated from field: optional int32 comments_max = 5;
+   */
+  commentsMax?: number | undefined;
+
+  /**
+   * Whether there is one comment with a summary once there is a finding:
+   * `findings` or `none`.
+   *
+   * @generated from field: optional string summary = 6;
+   */
+  summary?: string | undefined;
+
+  /**
+   * Whether drafts get comments and a summary, too.
+   *
+   * @generated from field: optional bool drafts = 7;
+   */
+  drafts?: boolean | undefined;
+
+  /**
+   * How many comments a pull request from a fork gets at most.
+   *
+   * @generated from field: optional int32 forks_comments_max = 8;
+   */
+  forksCommentsMax?: number | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.Policy.Publish.Repositories.
+ * Use `create(Policy_Publish_RepositoriesSchema)` to create a new message.
+ */
+export const Policy_Publish_RepositoriesSchema: GenMessage<Policy_Publish_Repositories> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_policy, 0, 4, 0);
 
 /**
  * Request of GetPolicy.

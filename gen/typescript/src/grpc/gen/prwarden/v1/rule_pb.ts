@@ -1389,7 +1389,8 @@ export const RuleService: GenService<{
    * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
    * repository that the organization may not scan; ALREADY_EXISTS
    * (RULE_EXISTS) when the id is taken, by a default rule too;
-   * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+   * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+   * over 16 MiB of them as a document of BatchRules in JSON without blanks.
    *
    * @generated from rpc prwarden.v1.RuleService.CreateRule
    */
@@ -1408,8 +1409,9 @@ export const RuleService: GenService<{
    * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
    * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
    * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-   * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-   * the etag of the request, or meanwhile.
+   * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+   * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+   * the request, or meanwhile.
    *
    * @generated from rpc prwarden.v1.RuleService.UpdateRule
    */
@@ -1433,10 +1435,9 @@ export const RuleService: GenService<{
    * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
    * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
    * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-   * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-   * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-   * since the etag of the request, or meanwhile; UNAVAILABLE while another such
-   * call runs.
+   * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+   * CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+   * the request, or meanwhile; UNAVAILABLE while another such call runs.
    *
    * @generated from rpc prwarden.v1.RuleService.BatchRules
    */

@@ -1146,8 +1146,10 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object actor_ = "";
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-   * and host of an operator, or `system` for what the server did by itself, such
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person who had signed in, `cli:` and the user
+   * and host of an operator, `host:` with the kind of a code host and the login of
+   * somebody who wrote a command there, or `system` for what the server did by itself, such
    * as storing what its configuration file declares.
    * </pre>
    *
@@ -1169,8 +1171,10 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-   * and host of an operator, or `system` for what the server did by itself, such
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person who had signed in, `cli:` and the user
+   * and host of an operator, `host:` with the kind of a code host and the login of
+   * somebody who wrote a command there, or `system` for what the server did by itself, such
    * as storing what its configuration file declares.
    * </pre>
    *
@@ -1350,8 +1354,8 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.prwarden.v1.AuditEvent.Field> fields_;
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -1362,8 +1366,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -1375,8 +1379,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -1387,8 +1391,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -1399,8 +1403,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2273,8 +2277,10 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object actor_ = "";
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-     * and host of an operator, or `system` for what the server did by itself, such
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person who had signed in, `cli:` and the user
+     * and host of an operator, `host:` with the kind of a code host and the login of
+     * somebody who wrote a command there, or `system` for what the server did by itself, such
      * as storing what its configuration file declares.
      * </pre>
      *
@@ -2295,8 +2301,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-     * and host of an operator, or `system` for what the server did by itself, such
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person who had signed in, `cli:` and the user
+     * and host of an operator, `host:` with the kind of a code host and the login of
+     * somebody who wrote a command there, or `system` for what the server did by itself, such
      * as storing what its configuration file declares.
      * </pre>
      *
@@ -2318,8 +2326,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-     * and host of an operator, or `system` for what the server did by itself, such
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person who had signed in, `cli:` and the user
+     * and host of an operator, `host:` with the kind of a code host and the login of
+     * somebody who wrote a command there, or `system` for what the server did by itself, such
      * as storing what its configuration file declares.
      * </pre>
      *
@@ -2337,8 +2347,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-     * and host of an operator, or `system` for what the server did by itself, such
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person who had signed in, `cli:` and the user
+     * and host of an operator, `host:` with the kind of a code host and the login of
+     * somebody who wrote a command there, or `system` for what the server did by itself, such
      * as storing what its configuration file declares.
      * </pre>
      *
@@ -2353,8 +2365,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-     * and host of an operator, or `system` for what the server did by itself, such
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person who had signed in, `cli:` and the user
+     * and host of an operator, `host:` with the kind of a code host and the login of
+     * somebody who wrote a command there, or `system` for what the server did by itself, such
      * as storing what its configuration file declares.
      * </pre>
      *
@@ -2673,8 +2687,8 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2688,8 +2702,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2703,8 +2717,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2718,8 +2732,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2740,8 +2754,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2759,8 +2773,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2780,8 +2794,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2802,8 +2816,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2821,8 +2835,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2840,8 +2854,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2860,8 +2874,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2878,8 +2892,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2896,8 +2910,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2908,8 +2922,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2923,8 +2937,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2939,8 +2953,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2951,8 +2965,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -2964,8 +2978,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What the change was, at most 100 fields. Never a token, a password or source
-     * code.
+     * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+     * how many more there were. Never a token, a password or source code.
      * </pre>
      *
      * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>

@@ -59,8 +59,10 @@ public interface AuditEventOrBuilder extends
 
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-   * and host of an operator, or `system` for what the server did by itself, such
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person who had signed in, `cli:` and the user
+   * and host of an operator, `host:` with the kind of a code host and the login of
+   * somebody who wrote a command there, or `system` for what the server did by itself, such
    * as storing what its configuration file declares.
    * </pre>
    *
@@ -70,8 +72,10 @@ public interface AuditEventOrBuilder extends
   java.lang.String getActor();
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, `cli:` and the user
-   * and host of an operator, or `system` for what the server did by itself, such
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person who had signed in, `cli:` and the user
+   * and host of an operator, `host:` with the kind of a code host and the login of
+   * somebody who wrote a command there, or `system` for what the server did by itself, such
    * as storing what its configuration file declares.
    * </pre>
    *
@@ -152,8 +156,8 @@ public interface AuditEventOrBuilder extends
 
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -162,8 +166,8 @@ public interface AuditEventOrBuilder extends
       getFieldsList();
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -171,8 +175,8 @@ public interface AuditEventOrBuilder extends
   io.prwarden.v1.AuditEvent.Field getFields(int index);
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -180,8 +184,8 @@ public interface AuditEventOrBuilder extends
   int getFieldsCount();
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>
@@ -190,8 +194,8 @@ public interface AuditEventOrBuilder extends
       getFieldsOrBuilderList();
   /**
    * <pre>
-   * What the change was, at most 100 fields. Never a token, a password or source
-   * code.
+   * What the change was, at most 100 fields and 16 KiB; the last one, `…`, says
+   * how many more there were. Never a token, a password or source code.
    * </pre>
    *
    * <code>repeated .prwarden.v1.AuditEvent.Field fields = 7 [json_name = "fields"];</code>

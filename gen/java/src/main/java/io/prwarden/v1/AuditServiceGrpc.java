@@ -5,8 +5,8 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * AuditService reads the audit log of the caller's organization: who changed
- * keys, rules, the policy and the organization itself, over the API and on the
- * operator's command line. Reviews leave no events; each says who created it.
+ * keys, rules, the policy, connections, webhooks, decisions about findings and the
+ * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
  * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -113,8 +113,8 @@ public final class AuditServiceGrpc {
   /**
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -138,8 +138,8 @@ public final class AuditServiceGrpc {
    * Base class for the server implementation of the service AuditService.
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -157,8 +157,8 @@ public final class AuditServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service AuditService.
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -194,8 +194,8 @@ public final class AuditServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service AuditService.
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -230,8 +230,8 @@ public final class AuditServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service AuditService.
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.
@@ -266,8 +266,8 @@ public final class AuditServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service AuditService.
    * <pre>
    * AuditService reads the audit log of the caller's organization: who changed
-   * keys, rules, the policy and the organization itself, over the API and on the
-   * operator's command line. Reviews leave no events; each says who created it.
+   * keys, rules, the policy, connections, webhooks, decisions about findings and the
+   * organization itself, over the API and on the operator's command line. Reviews leave no events; each says who created it.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over a rate limit, UNAVAILABLE while the database is away.

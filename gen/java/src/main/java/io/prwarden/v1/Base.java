@@ -99,6 +99,14 @@ private static final long serialVersionUID = 0L;
      * <code>default_branch = 4;</code>
      */
     default_branch(4),
+    /**
+     * <pre>
+     * The code host's API named it, by the organization's connection.
+     * </pre>
+     *
+     * <code>code_host = 5;</code>
+     */
+    code_host(5),
     UNRECOGNIZED(-1),
     ;
 
@@ -154,6 +162,14 @@ private static final long serialVersionUID = 0L;
      * <code>default_branch = 4;</code>
      */
     public static final int default_branch_VALUE = 4;
+    /**
+     * <pre>
+     * The code host's API named it, by the organization's connection.
+     * </pre>
+     *
+     * <code>code_host = 5;</code>
+     */
+    public static final int code_host_VALUE = 5;
 
 
     public final int getNumber() {
@@ -185,6 +201,7 @@ private static final long serialVersionUID = 0L;
         case 2: return requested;
         case 3: return merge_commit;
         case 4: return default_branch;
+        case 5: return code_host;
         default: return null;
       }
     }

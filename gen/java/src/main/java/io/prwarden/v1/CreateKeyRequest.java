@@ -106,7 +106,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -120,7 +121,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -133,7 +135,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -147,7 +150,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -747,7 +751,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -762,7 +767,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -775,7 +781,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -789,7 +796,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -804,7 +812,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -825,7 +834,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -845,7 +855,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -865,7 +876,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -882,7 +894,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
      * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+     * source:read, members:admin, organization:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

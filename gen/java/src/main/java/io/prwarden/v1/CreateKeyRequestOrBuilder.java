@@ -34,7 +34,8 @@ public interface CreateKeyRequestOrBuilder extends
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -46,7 +47,8 @@ public interface CreateKeyRequestOrBuilder extends
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -57,7 +59,8 @@ public interface CreateKeyRequestOrBuilder extends
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -69,7 +72,8 @@ public interface CreateKeyRequestOrBuilder extends
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
    * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * findings:triage, hosts:read, hosts:write, webhooks:read, webhooks:write,
+   * source:read, members:admin, organization:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

@@ -332,7 +332,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object createdBy_ = "";
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of the caller's own key.
+   * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+   * that of the person who is the caller.
    * </pre>
    *
    * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -353,7 +354,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of the caller's own key.
+   * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+   * that of the person who is the caller.
    * </pre>
    *
    * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -379,7 +381,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object parentKeyId_ = "";
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -391,7 +393,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -412,7 +414,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1738,7 +1740,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of the caller's own key.
+     * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+     * that of the person who is the caller.
      * </pre>
      *
      * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -1758,7 +1761,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of the caller's own key.
+     * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+     * that of the person who is the caller.
      * </pre>
      *
      * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -1779,7 +1783,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of the caller's own key.
+     * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+     * that of the person who is the caller.
      * </pre>
      *
      * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -1796,7 +1801,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of the caller's own key.
+     * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+     * that of the person who is the caller.
      * </pre>
      *
      * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -1810,7 +1816,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of the caller's own key.
+     * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+     * that of the person who is the caller.
      * </pre>
      *
      * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -1830,7 +1837,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object parentKeyId_ = "";
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1841,7 +1848,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1861,7 +1868,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1882,7 +1889,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1899,7 +1906,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -1913,7 +1920,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the caller's own key.
+     * Identifier of the caller's own key; absent for a person.
      * </pre>
      *
      * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>

@@ -169,7 +169,8 @@ public interface CreateKeyResponseOrBuilder extends
 
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of the caller's own key.
+   * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+   * that of the person who is the caller.
    * </pre>
    *
    * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -178,7 +179,8 @@ public interface CreateKeyResponseOrBuilder extends
   java.lang.String getCreatedBy();
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of the caller's own key.
+   * Who made it: `key:` and the identifier of the caller's own key, or `user:` and
+   * that of the person who is the caller.
    * </pre>
    *
    * <code>string created_by = 7 [json_name = "createdBy"];</code>
@@ -189,7 +191,7 @@ public interface CreateKeyResponseOrBuilder extends
 
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -198,7 +200,7 @@ public interface CreateKeyResponseOrBuilder extends
   boolean hasParentKeyId();
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>
@@ -207,7 +209,7 @@ public interface CreateKeyResponseOrBuilder extends
   java.lang.String getParentKeyId();
   /**
    * <pre>
-   * Identifier of the caller's own key.
+   * Identifier of the caller's own key; absent for a person.
    * </pre>
    *
    * <code>optional string parent_key_id = 8 [json_name = "parentKeyId"];</code>

@@ -768,6 +768,50 @@ private static final long serialVersionUID = 0L;
     return suppression_ == null ? io.prwarden.v1.Suppression.getDefaultInstance() : suppression_;
   }
 
+  public static final int TRIAGE_FIELD_NUMBER = 17;
+  private io.prwarden.v1.Triage triage_;
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   * @return Whether the triage field is set.
+   */
+  @java.lang.Override
+  public boolean hasTriage() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   * @return The triage.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Triage getTriage() {
+    return triage_ == null ? io.prwarden.v1.Triage.getDefaultInstance() : triage_;
+  }
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.TriageOrBuilder getTriageOrBuilder() {
+    return triage_ == null ? io.prwarden.v1.Triage.getDefaultInstance() : triage_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -829,6 +873,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000010) != 0)) {
       output.writeMessage(16, getSuppression());
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      output.writeMessage(17, getTriage());
     }
     getUnknownFields().writeTo(output);
   }
@@ -897,6 +944,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(16, getSuppression());
     }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(17, getTriage());
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -957,6 +1008,11 @@ private static final long serialVersionUID = 0L;
       if (!getSuppression()
           .equals(other.getSuppression())) return false;
     }
+    if (hasTriage() != other.hasTriage()) return false;
+    if (hasTriage()) {
+      if (!getTriage()
+          .equals(other.getTriage())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1009,6 +1065,10 @@ private static final long serialVersionUID = 0L;
     if (hasSuppression()) {
       hash = (37 * hash) + SUPPRESSION_FIELD_NUMBER;
       hash = (53 * hash) + getSuppression().hashCode();
+    }
+    if (hasTriage()) {
+      hash = (37 * hash) + TRIAGE_FIELD_NUMBER;
+      hash = (53 * hash) + getTriage().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1145,6 +1205,7 @@ private static final long serialVersionUID = 0L;
       if (com.google.protobuf.GeneratedMessage
               .alwaysUseFieldBuilders) {
         internalGetSuppressionFieldBuilder();
+        internalGetTriageFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1170,6 +1231,11 @@ private static final long serialVersionUID = 0L;
       if (suppressionBuilder_ != null) {
         suppressionBuilder_.dispose();
         suppressionBuilder_ = null;
+      }
+      triage_ = null;
+      if (triageBuilder_ != null) {
+        triageBuilder_.dispose();
+        triageBuilder_ = null;
       }
       return this;
     }
@@ -1260,6 +1326,12 @@ private static final long serialVersionUID = 0L;
             : suppressionBuilder_.build();
         to_bitField0_ |= 0x00000010;
       }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
+        result.triage_ = triageBuilder_ == null
+            ? triage_
+            : triageBuilder_.build();
+        to_bitField0_ |= 0x00000020;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1334,6 +1406,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasSuppression()) {
         mergeSuppression(other.getSuppression());
+      }
+      if (other.hasTriage()) {
+        mergeTriage(other.getTriage());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1443,6 +1518,13 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00008000;
               break;
             } // case 130
+            case 138: {
+              input.readMessage(
+                  internalGetTriageFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00010000;
+              break;
+            } // case 138
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2700,6 +2782,181 @@ private static final long serialVersionUID = 0L;
         suppression_ = null;
       }
       return suppressionBuilder_;
+    }
+
+    private io.prwarden.v1.Triage triage_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Triage, io.prwarden.v1.Triage.Builder, io.prwarden.v1.TriageOrBuilder> triageBuilder_;
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     * @return Whether the triage field is set.
+     */
+    public boolean hasTriage() {
+      return ((bitField0_ & 0x00010000) != 0);
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     * @return The triage.
+     */
+    public io.prwarden.v1.Triage getTriage() {
+      if (triageBuilder_ == null) {
+        return triage_ == null ? io.prwarden.v1.Triage.getDefaultInstance() : triage_;
+      } else {
+        return triageBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public Builder setTriage(io.prwarden.v1.Triage value) {
+      if (triageBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        triage_ = value;
+      } else {
+        triageBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public Builder setTriage(
+        io.prwarden.v1.Triage.Builder builderForValue) {
+      if (triageBuilder_ == null) {
+        triage_ = builderForValue.build();
+      } else {
+        triageBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public Builder mergeTriage(io.prwarden.v1.Triage value) {
+      if (triageBuilder_ == null) {
+        if (((bitField0_ & 0x00010000) != 0) &&
+          triage_ != null &&
+          triage_ != io.prwarden.v1.Triage.getDefaultInstance()) {
+          getTriageBuilder().mergeFrom(value);
+        } else {
+          triage_ = value;
+        }
+      } else {
+        triageBuilder_.mergeFrom(value);
+      }
+      if (triage_ != null) {
+        bitField0_ |= 0x00010000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public Builder clearTriage() {
+      bitField0_ = (bitField0_ & ~0x00010000);
+      triage_ = null;
+      if (triageBuilder_ != null) {
+        triageBuilder_.dispose();
+        triageBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public io.prwarden.v1.Triage.Builder getTriageBuilder() {
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return internalGetTriageFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    public io.prwarden.v1.TriageOrBuilder getTriageOrBuilder() {
+      if (triageBuilder_ != null) {
+        return triageBuilder_.getMessageOrBuilder();
+      } else {
+        return triage_ == null ?
+            io.prwarden.v1.Triage.getDefaultInstance() : triage_;
+      }
+    }
+    /**
+     * <pre>
+     * What somebody decided about the finding, which the verdict does not count then;
+     * absent for nothing. It is what the verdict was decided with: after the last day
+     * the next scan counts the finding again.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Triage, io.prwarden.v1.Triage.Builder, io.prwarden.v1.TriageOrBuilder> 
+        internalGetTriageFieldBuilder() {
+      if (triageBuilder_ == null) {
+        triageBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Triage, io.prwarden.v1.Triage.Builder, io.prwarden.v1.TriageOrBuilder>(
+                getTriage(),
+                getParentForChildren(),
+                isClean());
+        triage_ = null;
+      }
+      return triageBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Finding)

@@ -317,4 +317,37 @@ public interface FindingOrBuilder extends
    * <code>.prwarden.v1.Suppression suppression = 16 [json_name = "suppression"];</code>
    */
   io.prwarden.v1.SuppressionOrBuilder getSuppressionOrBuilder();
+
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   * @return Whether the triage field is set.
+   */
+  boolean hasTriage();
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   * @return The triage.
+   */
+  io.prwarden.v1.Triage getTriage();
+  /**
+   * <pre>
+   * What somebody decided about the finding, which the verdict does not count then;
+   * absent for nothing. It is what the verdict was decided with: after the last day
+   * the next scan counts the finding again.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
+   */
+  io.prwarden.v1.TriageOrBuilder getTriageOrBuilder();
 }

@@ -51,7 +51,8 @@ private static final long serialVersionUID = 0L;
 
   /**
    * <pre>
-   * Suppressed says what becomes of findings that comments suppress.
+   * Suppressed says what becomes of findings that comments suppress, and of those
+   * that somebody set aside.
    * </pre>
    *
    * Protobuf enum {@code prwarden.v1.GetSarifRequest.Suppressed}

@@ -530,8 +530,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object createdBy_ = "";
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-   * user and host of an operator.
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person, or `cli:` and the user and host of an operator.
    * </pre>
    *
    * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -552,8 +552,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-   * user and host of an operator.
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person, or `cli:` and the user and host of an operator.
    * </pre>
    *
    * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -579,7 +579,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object parentKeyId_ = "";
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -591,7 +591,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -612,7 +612,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2272,8 +2272,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-     * user and host of an operator.
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person, or `cli:` and the user and host of an operator.
      * </pre>
      *
      * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -2293,8 +2293,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-     * user and host of an operator.
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person, or `cli:` and the user and host of an operator.
      * </pre>
      *
      * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -2315,8 +2315,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-     * user and host of an operator.
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person, or `cli:` and the user and host of an operator.
      * </pre>
      *
      * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -2333,8 +2333,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-     * user and host of an operator.
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person, or `cli:` and the user and host of an operator.
      * </pre>
      *
      * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -2348,8 +2348,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-     * user and host of an operator.
+     * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+     * person, or `cli:` and the user and host of an operator.
      * </pre>
      *
      * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -2369,7 +2369,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object parentKeyId_ = "";
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2380,7 +2380,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2400,7 +2400,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2421,7 +2421,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2438,7 +2438,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -2452,7 +2452,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Identifier of the key that made it; absent when an operator did.
+     * Identifier of the key that made it; absent when a person did.
      * </pre>
      *
      * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>

@@ -201,8 +201,8 @@ public interface KeyOrBuilder extends
 
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-   * user and host of an operator.
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person, or `cli:` and the user and host of an operator.
    * </pre>
    *
    * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -211,8 +211,8 @@ public interface KeyOrBuilder extends
   java.lang.String getCreatedBy();
   /**
    * <pre>
-   * Who made it: `key:` and the identifier of an API key, or `cli:` and the
-   * user and host of an operator.
+   * Who made it: `key:` and the identifier of an API key, `user:` and that of a
+   * person, or `cli:` and the user and host of an operator.
    * </pre>
    *
    * <code>string created_by = 8 [json_name = "createdBy"];</code>
@@ -223,7 +223,7 @@ public interface KeyOrBuilder extends
 
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -232,7 +232,7 @@ public interface KeyOrBuilder extends
   boolean hasParentKeyId();
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>
@@ -241,7 +241,7 @@ public interface KeyOrBuilder extends
   java.lang.String getParentKeyId();
   /**
    * <pre>
-   * Identifier of the key that made it; absent when an operator did.
+   * Identifier of the key that made it; absent when a person did.
    * </pre>
    *
    * <code>optional string parent_key_id = 9 [json_name = "parentKeyId"];</code>

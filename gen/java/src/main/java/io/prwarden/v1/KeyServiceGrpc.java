@@ -204,8 +204,8 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * ListKeys lists the organization's keys: those that work first, then those
-     * that are revoked or expired, for 90 days; newest first among each. At most
-     * 1,000. It never answers a token. Scope: keys:admin.
+     * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+     * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     default void listKeys(io.prwarden.v1.ListKeysRequest request,
@@ -217,9 +217,8 @@ public final class KeyServiceGrpc {
      * <pre>
      * DeleteKey revokes a key, the caller's own too, and with `with_children` all
      * keys that it made. They are refused everywhere within 5 seconds. Answered
-     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-     * for a key that is revoked already, unless `with_children` finds one that is
-     * not.
+     * with 204 and no body over REST, also for a key that was revoked before, which
+     * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
      * </pre>
      */
     default void deleteKey(io.prwarden.v1.DeleteKeyRequest request,
@@ -292,8 +291,8 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * ListKeys lists the organization's keys: those that work first, then those
-     * that are revoked or expired, for 90 days; newest first among each. At most
-     * 1,000. It never answers a token. Scope: keys:admin.
+     * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+     * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public void listKeys(io.prwarden.v1.ListKeysRequest request,
@@ -306,9 +305,8 @@ public final class KeyServiceGrpc {
      * <pre>
      * DeleteKey revokes a key, the caller's own too, and with `with_children` all
      * keys that it made. They are refused everywhere within 5 seconds. Answered
-     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-     * for a key that is revoked already, unless `with_children` finds one that is
-     * not.
+     * with 204 and no body over REST, also for a key that was revoked before, which
+     * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
      * </pre>
      */
     public void deleteKey(io.prwarden.v1.DeleteKeyRequest request,
@@ -362,8 +360,8 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * ListKeys lists the organization's keys: those that work first, then those
-     * that are revoked or expired, for 90 days; newest first among each. At most
-     * 1,000. It never answers a token. Scope: keys:admin.
+     * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+     * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public io.prwarden.v1.ListKeysResponse listKeys(io.prwarden.v1.ListKeysRequest request) throws io.grpc.StatusException {
@@ -375,9 +373,8 @@ public final class KeyServiceGrpc {
      * <pre>
      * DeleteKey revokes a key, the caller's own too, and with `with_children` all
      * keys that it made. They are refused everywhere within 5 seconds. Answered
-     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-     * for a key that is revoked already, unless `with_children` finds one that is
-     * not.
+     * with 204 and no body over REST, also for a key that was revoked before, which
+     * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
      * </pre>
      */
     public io.prwarden.v1.DeleteKeyResponse deleteKey(io.prwarden.v1.DeleteKeyRequest request) throws io.grpc.StatusException {
@@ -430,8 +427,8 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * ListKeys lists the organization's keys: those that work first, then those
-     * that are revoked or expired, for 90 days; newest first among each. At most
-     * 1,000. It never answers a token. Scope: keys:admin.
+     * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+     * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public io.prwarden.v1.ListKeysResponse listKeys(io.prwarden.v1.ListKeysRequest request) {
@@ -443,9 +440,8 @@ public final class KeyServiceGrpc {
      * <pre>
      * DeleteKey revokes a key, the caller's own too, and with `with_children` all
      * keys that it made. They are refused everywhere within 5 seconds. Answered
-     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-     * for a key that is revoked already, unless `with_children` finds one that is
-     * not.
+     * with 204 and no body over REST, also for a key that was revoked before, which
+     * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
      * </pre>
      */
     public io.prwarden.v1.DeleteKeyResponse deleteKey(io.prwarden.v1.DeleteKeyRequest request) {
@@ -499,8 +495,8 @@ public final class KeyServiceGrpc {
     /**
      * <pre>
      * ListKeys lists the organization's keys: those that work first, then those
-     * that are revoked or expired, for 90 days; newest first among each. At most
-     * 1,000. It never answers a token. Scope: keys:admin.
+     * that are revoked or expired, for 90 days, of which the newest 1,000 are kept;
+     * newest first among each. At most 1,000. It never answers a token. Scope: keys:admin.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListKeysResponse> listKeys(
@@ -513,9 +509,8 @@ public final class KeyServiceGrpc {
      * <pre>
      * DeleteKey revokes a key, the caller's own too, and with `with_children` all
      * keys that it made. They are refused everywhere within 5 seconds. Answered
-     * with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND, also
-     * for a key that is revoked already, unless `with_children` finds one that is
-     * not.
+     * with 204 and no body over REST, also for a key that was revoked before, which
+     * changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.DeleteKeyResponse> deleteKey(

@@ -39,6 +39,7 @@ private static final long serialVersionUID = 0L;
     file_ = "";
     state_ = 0;
     pageToken_ = "";
+    decision_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -614,6 +615,46 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int DECISION_FIELD_NUMBER = 9;
+  private int decision_ = 0;
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return Whether the decision field is set.
+   */
+  @java.lang.Override public boolean hasDecision() {
+    return ((bitField0_ & 0x00000080) != 0);
+  }
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return The enum numeric value on the wire for decision.
+   */
+  @java.lang.Override public int getDecisionValue() {
+    return decision_;
+  }
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return The decision.
+   */
+  @java.lang.Override public io.prwarden.v1.Decision.Kind getDecision() {
+    io.prwarden.v1.Decision.Kind result = io.prwarden.v1.Decision.Kind.forNumber(decision_);
+    return result == null ? io.prwarden.v1.Decision.Kind.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -652,6 +693,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000040) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 8, pageToken_);
     }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      output.writeEnum(9, decision_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -688,6 +732,10 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000040) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(8, pageToken_);
+    }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(9, decision_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -738,6 +786,10 @@ private static final long serialVersionUID = 0L;
       if (!getPageToken()
           .equals(other.getPageToken())) return false;
     }
+    if (hasDecision() != other.hasDecision()) return false;
+    if (hasDecision()) {
+      if (decision_ != other.decision_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -778,6 +830,10 @@ private static final long serialVersionUID = 0L;
     if (hasPageToken()) {
       hash = (37 * hash) + PAGE_TOKEN_FIELD_NUMBER;
       hash = (53 * hash) + getPageToken().hashCode();
+    }
+    if (hasDecision()) {
+      hash = (37 * hash) + DECISION_FIELD_NUMBER;
+      hash = (53 * hash) + decision_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -922,6 +978,7 @@ private static final long serialVersionUID = 0L;
       state_ = 0;
       pageSize_ = 0;
       pageToken_ = "";
+      decision_ = 0;
       return this;
     }
 
@@ -987,6 +1044,10 @@ private static final long serialVersionUID = 0L;
         result.pageToken_ = pageToken_;
         to_bitField0_ |= 0x00000040;
       }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.decision_ = decision_;
+        to_bitField0_ |= 0x00000080;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1033,6 +1094,9 @@ private static final long serialVersionUID = 0L;
         pageToken_ = other.pageToken_;
         bitField0_ |= 0x00000080;
         onChanged();
+      }
+      if (other.hasDecision()) {
+        setDecisionValue(other.getDecisionValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1100,6 +1164,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000080;
               break;
             } // case 66
+            case 72: {
+              decision_ = input.readEnum();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1834,6 +1903,94 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       pageToken_ = value;
       bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
+    private int decision_ = 0;
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @return Whether the decision field is set.
+     */
+    @java.lang.Override public boolean hasDecision() {
+      return ((bitField0_ & 0x00000100) != 0);
+    }
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @return The enum numeric value on the wire for decision.
+     */
+    @java.lang.Override public int getDecisionValue() {
+      return decision_;
+    }
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @param value The enum numeric value on the wire for decision to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDecisionValue(int value) {
+      decision_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @return The decision.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Decision.Kind getDecision() {
+      io.prwarden.v1.Decision.Kind result = io.prwarden.v1.Decision.Kind.forNumber(decision_);
+      return result == null ? io.prwarden.v1.Decision.Kind.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @param value The decision to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDecision(io.prwarden.v1.Decision.Kind value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000100;
+      decision_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only findings about which this is decided; with `open` those about which nothing
+     * is.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearDecision() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      decision_ = 0;
       onChanged();
       return this;
     }

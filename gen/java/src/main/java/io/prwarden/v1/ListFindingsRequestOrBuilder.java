@@ -228,4 +228,35 @@ public interface ListFindingsRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getPageTokenBytes();
+
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return Whether the decision field is set.
+   */
+  boolean hasDecision();
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return The enum numeric value on the wire for decision.
+   */
+  int getDecisionValue();
+  /**
+   * <pre>
+   * Only findings about which this is decided; with `open` those about which nothing
+   * is.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Decision.Kind decision = 9 [json_name = "decision"];</code>
+   * @return The decision.
+   */
+  io.prwarden.v1.Decision.Kind getDecision();
 }

@@ -578,7 +578,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object createdBy_ = "";
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -599,7 +600,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -2904,7 +2906,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -2924,7 +2927,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -2945,7 +2949,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -2962,7 +2967,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -2976,7 +2982,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 14 [json_name = "createdBy"];</code>

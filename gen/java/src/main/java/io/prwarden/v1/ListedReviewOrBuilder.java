@@ -313,7 +313,8 @@ public interface ListedReviewOrBuilder extends
 
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 14 [json_name = "createdBy"];</code>
@@ -322,7 +323,8 @@ public interface ListedReviewOrBuilder extends
   java.lang.String getCreatedBy();
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 14 [json_name = "createdBy"];</code>

@@ -3795,6 +3795,3894 @@ private static final long serialVersionUID = 0L;
 
   }
 
+  public interface PublishOrBuilder extends
+      // @@protoc_insertion_point(interface_extends:prwarden.v1.Policy.Publish)
+      com.google.protobuf.MessageOrBuilder {
+
+    /**
+     * <pre>
+     * Whether there is a check, commit status or report; true when not given.
+     * </pre>
+     *
+     * <code>optional bool check = 1 [json_name = "check"];</code>
+     * @return Whether the check field is set.
+     */
+    boolean hasCheck();
+    /**
+     * <pre>
+     * Whether there is a check, commit status or report; true when not given.
+     * </pre>
+     *
+     * <code>optional bool check = 1 [json_name = "check"];</code>
+     * @return The check.
+     */
+    boolean getCheck();
+
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return Whether the comments field is set.
+     */
+    boolean hasComments();
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return The comments.
+     */
+    java.lang.String getComments();
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return The bytes for comments.
+     */
+    com.google.protobuf.ByteString
+        getCommentsBytes();
+
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return Whether the commentsMin field is set.
+     */
+    boolean hasCommentsMin();
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return The enum numeric value on the wire for commentsMin.
+     */
+    int getCommentsMinValue();
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return The commentsMin.
+     */
+    io.prwarden.v1.Severity.Level getCommentsMin();
+
+    /**
+     * <pre>
+     * How many comments a pull request gets in all its time; 20 when not given.
+     * </pre>
+     *
+     * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+     * @return Whether the commentsMax field is set.
+     */
+    boolean hasCommentsMax();
+    /**
+     * <pre>
+     * How many comments a pull request gets in all its time; 20 when not given.
+     * </pre>
+     *
+     * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+     * @return The commentsMax.
+     */
+    int getCommentsMax();
+
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return Whether the summary field is set.
+     */
+    boolean hasSummary();
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return The summary.
+     */
+    java.lang.String getSummary();
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return The bytes for summary.
+     */
+    com.google.protobuf.ByteString
+        getSummaryBytes();
+
+    /**
+     * <pre>
+     * Whether drafts get comments and a summary, too; false when not given.
+     * </pre>
+     *
+     * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+     * @return Whether the drafts field is set.
+     */
+    boolean hasDrafts();
+    /**
+     * <pre>
+     * Whether drafts get comments and a summary, too; false when not given.
+     * </pre>
+     *
+     * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+     * @return The drafts.
+     */
+    boolean getDrafts();
+
+    /**
+     * <pre>
+     * How many comments a pull request from a fork gets at most; 5 when not given.
+     * </pre>
+     *
+     * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+     * @return Whether the forksCommentsMax field is set.
+     */
+    boolean hasForksCommentsMax();
+    /**
+     * <pre>
+     * How many comments a pull request from a fork gets at most; 5 when not given.
+     * </pre>
+     *
+     * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+     * @return The forksCommentsMax.
+     */
+    int getForksCommentsMax();
+
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    java.util.List<io.prwarden.v1.Policy.Publish.Repositories> 
+        getRepositoriesList();
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    io.prwarden.v1.Policy.Publish.Repositories getRepositories(int index);
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    int getRepositoriesCount();
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    java.util.List<? extends io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder> 
+        getRepositoriesOrBuilderList();
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder getRepositoriesOrBuilder(
+        int index);
+  }
+  /**
+   * <pre>
+   * Publish says what is published in the pull requests of connections.
+   * </pre>
+   *
+   * Protobuf type {@code prwarden.v1.Policy.Publish}
+   */
+  public static final class Publish extends
+      com.google.protobuf.GeneratedMessage implements
+      // @@protoc_insertion_point(message_implements:prwarden.v1.Policy.Publish)
+      PublishOrBuilder {
+  private static final long serialVersionUID = 0L;
+    static {
+      com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+        com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+        /* major= */ 4,
+        /* minor= */ 31,
+        /* patch= */ 1,
+        /* suffix= */ "",
+        Publish.class.getName());
+    }
+    // Use Publish.newBuilder() to construct.
+    private Publish(com.google.protobuf.GeneratedMessage.Builder<?> builder) {
+      super(builder);
+    }
+    private Publish() {
+      comments_ = "";
+      commentsMin_ = 0;
+      summary_ = "";
+      repositories_ = java.util.Collections.emptyList();
+    }
+
+    public static final com.google.protobuf.Descriptors.Descriptor
+        getDescriptor() {
+      return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_descriptor;
+    }
+
+    @java.lang.Override
+    protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+        internalGetFieldAccessorTable() {
+      return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_fieldAccessorTable
+          .ensureFieldAccessorsInitialized(
+              io.prwarden.v1.Policy.Publish.class, io.prwarden.v1.Policy.Publish.Builder.class);
+    }
+
+    public interface RepositoriesOrBuilder extends
+        // @@protoc_insertion_point(interface_extends:prwarden.v1.Policy.Publish.Repositories)
+        com.google.protobuf.MessageOrBuilder {
+
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @return A list containing the match.
+       */
+      java.util.List<java.lang.String>
+          getMatchList();
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @return The count of match.
+       */
+      int getMatchCount();
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @param index The index of the element to return.
+       * @return The match at the given index.
+       */
+      java.lang.String getMatch(int index);
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @param index The index of the value to return.
+       * @return The bytes of the match at the given index.
+       */
+      com.google.protobuf.ByteString
+          getMatchBytes(int index);
+
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report.
+       * </pre>
+       *
+       * <code>optional bool check = 2 [json_name = "check"];</code>
+       * @return Whether the check field is set.
+       */
+      boolean hasCheck();
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report.
+       * </pre>
+       *
+       * <code>optional bool check = 2 [json_name = "check"];</code>
+       * @return The check.
+       */
+      boolean getCheck();
+
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return Whether the comments field is set.
+       */
+      boolean hasComments();
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return The comments.
+       */
+      java.lang.String getComments();
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return The bytes for comments.
+       */
+      com.google.protobuf.ByteString
+          getCommentsBytes();
+
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return Whether the commentsMin field is set.
+       */
+      boolean hasCommentsMin();
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return The enum numeric value on the wire for commentsMin.
+       */
+      int getCommentsMinValue();
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return The commentsMin.
+       */
+      io.prwarden.v1.Severity.Level getCommentsMin();
+
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+       * @return Whether the commentsMax field is set.
+       */
+      boolean hasCommentsMax();
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+       * @return The commentsMax.
+       */
+      int getCommentsMax();
+
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return Whether the summary field is set.
+       */
+      boolean hasSummary();
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return The summary.
+       */
+      java.lang.String getSummary();
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return The bytes for summary.
+       */
+      com.google.protobuf.ByteString
+          getSummaryBytes();
+
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too.
+       * </pre>
+       *
+       * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+       * @return Whether the drafts field is set.
+       */
+      boolean hasDrafts();
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too.
+       * </pre>
+       *
+       * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+       * @return The drafts.
+       */
+      boolean getDrafts();
+
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+       * @return Whether the forksCommentsMax field is set.
+       */
+      boolean hasForksCommentsMax();
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+       * @return The forksCommentsMax.
+       */
+      int getForksCommentsMax();
+    }
+    /**
+     * <pre>
+     * Repositories changes what is published in some of them. What is not given
+     * stays.
+     * </pre>
+     *
+     * Protobuf type {@code prwarden.v1.Policy.Publish.Repositories}
+     */
+    public static final class Repositories extends
+        com.google.protobuf.GeneratedMessage implements
+        // @@protoc_insertion_point(message_implements:prwarden.v1.Policy.Publish.Repositories)
+        RepositoriesOrBuilder {
+    private static final long serialVersionUID = 0L;
+      static {
+        com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+          com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+          /* major= */ 4,
+          /* minor= */ 31,
+          /* patch= */ 1,
+          /* suffix= */ "",
+          Repositories.class.getName());
+      }
+      // Use Repositories.newBuilder() to construct.
+      private Repositories(com.google.protobuf.GeneratedMessage.Builder<?> builder) {
+        super(builder);
+      }
+      private Repositories() {
+        match_ =
+            com.google.protobuf.LazyStringArrayList.emptyList();
+        comments_ = "";
+        commentsMin_ = 0;
+        summary_ = "";
+      }
+
+      public static final com.google.protobuf.Descriptors.Descriptor
+          getDescriptor() {
+        return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_Repositories_descriptor;
+      }
+
+      @java.lang.Override
+      protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+          internalGetFieldAccessorTable() {
+        return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_Repositories_fieldAccessorTable
+            .ensureFieldAccessorsInitialized(
+                io.prwarden.v1.Policy.Publish.Repositories.class, io.prwarden.v1.Policy.Publish.Repositories.Builder.class);
+      }
+
+      private int bitField0_;
+      public static final int MATCH_FIELD_NUMBER = 1;
+      @SuppressWarnings("serial")
+      private com.google.protobuf.LazyStringArrayList match_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @return A list containing the match.
+       */
+      public com.google.protobuf.ProtocolStringList
+          getMatchList() {
+        return match_;
+      }
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @return The count of match.
+       */
+      public int getMatchCount() {
+        return match_.size();
+      }
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @param index The index of the element to return.
+       * @return The match at the given index.
+       */
+      public java.lang.String getMatch(int index) {
+        return match_.get(index);
+      }
+      /**
+       * <pre>
+       * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+       * </pre>
+       *
+       * <code>repeated string match = 1 [json_name = "match"];</code>
+       * @param index The index of the value to return.
+       * @return The bytes of the match at the given index.
+       */
+      public com.google.protobuf.ByteString
+          getMatchBytes(int index) {
+        return match_.getByteString(index);
+      }
+
+      public static final int CHECK_FIELD_NUMBER = 2;
+      private boolean check_ = false;
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report.
+       * </pre>
+       *
+       * <code>optional bool check = 2 [json_name = "check"];</code>
+       * @return Whether the check field is set.
+       */
+      @java.lang.Override
+      public boolean hasCheck() {
+        return ((bitField0_ & 0x00000001) != 0);
+      }
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report.
+       * </pre>
+       *
+       * <code>optional bool check = 2 [json_name = "check"];</code>
+       * @return The check.
+       */
+      @java.lang.Override
+      public boolean getCheck() {
+        return check_;
+      }
+
+      public static final int COMMENTS_FIELD_NUMBER = 3;
+      @SuppressWarnings("serial")
+      private volatile java.lang.Object comments_ = "";
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return Whether the comments field is set.
+       */
+      @java.lang.Override
+      public boolean hasComments() {
+        return ((bitField0_ & 0x00000002) != 0);
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return The comments.
+       */
+      @java.lang.Override
+      public java.lang.String getComments() {
+        java.lang.Object ref = comments_;
+        if (ref instanceof java.lang.String) {
+          return (java.lang.String) ref;
+        } else {
+          com.google.protobuf.ByteString bs = 
+              (com.google.protobuf.ByteString) ref;
+          java.lang.String s = bs.toStringUtf8();
+          comments_ = s;
+          return s;
+        }
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`.
+       * </pre>
+       *
+       * <code>optional string comments = 3 [json_name = "comments"];</code>
+       * @return The bytes for comments.
+       */
+      @java.lang.Override
+      public com.google.protobuf.ByteString
+          getCommentsBytes() {
+        java.lang.Object ref = comments_;
+        if (ref instanceof java.lang.String) {
+          com.google.protobuf.ByteString b = 
+              com.google.protobuf.ByteString.copyFromUtf8(
+                  (java.lang.String) ref);
+          comments_ = b;
+          return b;
+        } else {
+          return (com.google.protobuf.ByteString) ref;
+        }
+      }
+
+      public static final int COMMENTS_MIN_FIELD_NUMBER = 4;
+      private int commentsMin_ = 0;
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return Whether the commentsMin field is set.
+       */
+      @java.lang.Override public boolean hasCommentsMin() {
+        return ((bitField0_ & 0x00000004) != 0);
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return The enum numeric value on the wire for commentsMin.
+       */
+      @java.lang.Override public int getCommentsMinValue() {
+        return commentsMin_;
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+       * @return The commentsMin.
+       */
+      @java.lang.Override public io.prwarden.v1.Severity.Level getCommentsMin() {
+        io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(commentsMin_);
+        return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+      }
+
+      public static final int COMMENTS_MAX_FIELD_NUMBER = 5;
+      private int commentsMax_ = 0;
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+       * @return Whether the commentsMax field is set.
+       */
+      @java.lang.Override
+      public boolean hasCommentsMax() {
+        return ((bitField0_ & 0x00000008) != 0);
+      }
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+       * @return The commentsMax.
+       */
+      @java.lang.Override
+      public int getCommentsMax() {
+        return commentsMax_;
+      }
+
+      public static final int SUMMARY_FIELD_NUMBER = 6;
+      @SuppressWarnings("serial")
+      private volatile java.lang.Object summary_ = "";
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return Whether the summary field is set.
+       */
+      @java.lang.Override
+      public boolean hasSummary() {
+        return ((bitField0_ & 0x00000010) != 0);
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return The summary.
+       */
+      @java.lang.Override
+      public java.lang.String getSummary() {
+        java.lang.Object ref = summary_;
+        if (ref instanceof java.lang.String) {
+          return (java.lang.String) ref;
+        } else {
+          com.google.protobuf.ByteString bs = 
+              (com.google.protobuf.ByteString) ref;
+          java.lang.String s = bs.toStringUtf8();
+          summary_ = s;
+          return s;
+        }
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`.
+       * </pre>
+       *
+       * <code>optional string summary = 6 [json_name = "summary"];</code>
+       * @return The bytes for summary.
+       */
+      @java.lang.Override
+      public com.google.protobuf.ByteString
+          getSummaryBytes() {
+        java.lang.Object ref = summary_;
+        if (ref instanceof java.lang.String) {
+          com.google.protobuf.ByteString b = 
+              com.google.protobuf.ByteString.copyFromUtf8(
+                  (java.lang.String) ref);
+          summary_ = b;
+          return b;
+        } else {
+          return (com.google.protobuf.ByteString) ref;
+        }
+      }
+
+      public static final int DRAFTS_FIELD_NUMBER = 7;
+      private boolean drafts_ = false;
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too.
+       * </pre>
+       *
+       * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+       * @return Whether the drafts field is set.
+       */
+      @java.lang.Override
+      public boolean hasDrafts() {
+        return ((bitField0_ & 0x00000020) != 0);
+      }
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too.
+       * </pre>
+       *
+       * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+       * @return The drafts.
+       */
+      @java.lang.Override
+      public boolean getDrafts() {
+        return drafts_;
+      }
+
+      public static final int FORKS_COMMENTS_MAX_FIELD_NUMBER = 8;
+      private int forksCommentsMax_ = 0;
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+       * @return Whether the forksCommentsMax field is set.
+       */
+      @java.lang.Override
+      public boolean hasForksCommentsMax() {
+        return ((bitField0_ & 0x00000040) != 0);
+      }
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+       * @return The forksCommentsMax.
+       */
+      @java.lang.Override
+      public int getForksCommentsMax() {
+        return forksCommentsMax_;
+      }
+
+      private byte memoizedIsInitialized = -1;
+      @java.lang.Override
+      public final boolean isInitialized() {
+        byte isInitialized = memoizedIsInitialized;
+        if (isInitialized == 1) return true;
+        if (isInitialized == 0) return false;
+
+        memoizedIsInitialized = 1;
+        return true;
+      }
+
+      @java.lang.Override
+      public void writeTo(com.google.protobuf.CodedOutputStream output)
+                          throws java.io.IOException {
+        for (int i = 0; i < match_.size(); i++) {
+          com.google.protobuf.GeneratedMessage.writeString(output, 1, match_.getRaw(i));
+        }
+        if (((bitField0_ & 0x00000001) != 0)) {
+          output.writeBool(2, check_);
+        }
+        if (((bitField0_ & 0x00000002) != 0)) {
+          com.google.protobuf.GeneratedMessage.writeString(output, 3, comments_);
+        }
+        if (((bitField0_ & 0x00000004) != 0)) {
+          output.writeEnum(4, commentsMin_);
+        }
+        if (((bitField0_ & 0x00000008) != 0)) {
+          output.writeInt32(5, commentsMax_);
+        }
+        if (((bitField0_ & 0x00000010) != 0)) {
+          com.google.protobuf.GeneratedMessage.writeString(output, 6, summary_);
+        }
+        if (((bitField0_ & 0x00000020) != 0)) {
+          output.writeBool(7, drafts_);
+        }
+        if (((bitField0_ & 0x00000040) != 0)) {
+          output.writeInt32(8, forksCommentsMax_);
+        }
+        getUnknownFields().writeTo(output);
+      }
+
+      @java.lang.Override
+      public int getSerializedSize() {
+        int size = memoizedSize;
+        if (size != -1) return size;
+
+        size = 0;
+        {
+          int dataSize = 0;
+          for (int i = 0; i < match_.size(); i++) {
+            dataSize += computeStringSizeNoTag(match_.getRaw(i));
+          }
+          size += dataSize;
+          size += 1 * getMatchList().size();
+        }
+        if (((bitField0_ & 0x00000001) != 0)) {
+          size += com.google.protobuf.CodedOutputStream
+            .computeBoolSize(2, check_);
+        }
+        if (((bitField0_ & 0x00000002) != 0)) {
+          size += com.google.protobuf.GeneratedMessage.computeStringSize(3, comments_);
+        }
+        if (((bitField0_ & 0x00000004) != 0)) {
+          size += com.google.protobuf.CodedOutputStream
+            .computeEnumSize(4, commentsMin_);
+        }
+        if (((bitField0_ & 0x00000008) != 0)) {
+          size += com.google.protobuf.CodedOutputStream
+            .computeInt32Size(5, commentsMax_);
+        }
+        if (((bitField0_ & 0x00000010) != 0)) {
+          size += com.google.protobuf.GeneratedMessage.computeStringSize(6, summary_);
+        }
+        if (((bitField0_ & 0x00000020) != 0)) {
+          size += com.google.protobuf.CodedOutputStream
+            .computeBoolSize(7, drafts_);
+        }
+        if (((bitField0_ & 0x00000040) != 0)) {
+          size += com.google.protobuf.CodedOutputStream
+            .computeInt32Size(8, forksCommentsMax_);
+        }
+        size += getUnknownFields().getSerializedSize();
+        memoizedSize = size;
+        return size;
+      }
+
+      @java.lang.Override
+      public boolean equals(final java.lang.Object obj) {
+        if (obj == this) {
+         return true;
+        }
+        if (!(obj instanceof io.prwarden.v1.Policy.Publish.Repositories)) {
+          return super.equals(obj);
+        }
+        io.prwarden.v1.Policy.Publish.Repositories other = (io.prwarden.v1.Policy.Publish.Repositories) obj;
+
+        if (!getMatchList()
+            .equals(other.getMatchList())) return false;
+        if (hasCheck() != other.hasCheck()) return false;
+        if (hasCheck()) {
+          if (getCheck()
+              != other.getCheck()) return false;
+        }
+        if (hasComments() != other.hasComments()) return false;
+        if (hasComments()) {
+          if (!getComments()
+              .equals(other.getComments())) return false;
+        }
+        if (hasCommentsMin() != other.hasCommentsMin()) return false;
+        if (hasCommentsMin()) {
+          if (commentsMin_ != other.commentsMin_) return false;
+        }
+        if (hasCommentsMax() != other.hasCommentsMax()) return false;
+        if (hasCommentsMax()) {
+          if (getCommentsMax()
+              != other.getCommentsMax()) return false;
+        }
+        if (hasSummary() != other.hasSummary()) return false;
+        if (hasSummary()) {
+          if (!getSummary()
+              .equals(other.getSummary())) return false;
+        }
+        if (hasDrafts() != other.hasDrafts()) return false;
+        if (hasDrafts()) {
+          if (getDrafts()
+              != other.getDrafts()) return false;
+        }
+        if (hasForksCommentsMax() != other.hasForksCommentsMax()) return false;
+        if (hasForksCommentsMax()) {
+          if (getForksCommentsMax()
+              != other.getForksCommentsMax()) return false;
+        }
+        if (!getUnknownFields().equals(other.getUnknownFields())) return false;
+        return true;
+      }
+
+      @java.lang.Override
+      public int hashCode() {
+        if (memoizedHashCode != 0) {
+          return memoizedHashCode;
+        }
+        int hash = 41;
+        hash = (19 * hash) + getDescriptor().hashCode();
+        if (getMatchCount() > 0) {
+          hash = (37 * hash) + MATCH_FIELD_NUMBER;
+          hash = (53 * hash) + getMatchList().hashCode();
+        }
+        if (hasCheck()) {
+          hash = (37 * hash) + CHECK_FIELD_NUMBER;
+          hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+              getCheck());
+        }
+        if (hasComments()) {
+          hash = (37 * hash) + COMMENTS_FIELD_NUMBER;
+          hash = (53 * hash) + getComments().hashCode();
+        }
+        if (hasCommentsMin()) {
+          hash = (37 * hash) + COMMENTS_MIN_FIELD_NUMBER;
+          hash = (53 * hash) + commentsMin_;
+        }
+        if (hasCommentsMax()) {
+          hash = (37 * hash) + COMMENTS_MAX_FIELD_NUMBER;
+          hash = (53 * hash) + getCommentsMax();
+        }
+        if (hasSummary()) {
+          hash = (37 * hash) + SUMMARY_FIELD_NUMBER;
+          hash = (53 * hash) + getSummary().hashCode();
+        }
+        if (hasDrafts()) {
+          hash = (37 * hash) + DRAFTS_FIELD_NUMBER;
+          hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+              getDrafts());
+        }
+        if (hasForksCommentsMax()) {
+          hash = (37 * hash) + FORKS_COMMENTS_MAX_FIELD_NUMBER;
+          hash = (53 * hash) + getForksCommentsMax();
+        }
+        hash = (29 * hash) + getUnknownFields().hashCode();
+        memoizedHashCode = hash;
+        return hash;
+      }
+
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          java.nio.ByteBuffer data)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          java.nio.ByteBuffer data,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data, extensionRegistry);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          com.google.protobuf.ByteString data)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          com.google.protobuf.ByteString data,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data, extensionRegistry);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(byte[] data)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          byte[] data,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        return PARSER.parseFrom(data, extensionRegistry);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(java.io.InputStream input)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseWithIOException(PARSER, input);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          java.io.InputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseWithIOException(PARSER, input, extensionRegistry);
+      }
+
+      public static io.prwarden.v1.Policy.Publish.Repositories parseDelimitedFrom(java.io.InputStream input)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseDelimitedWithIOException(PARSER, input);
+      }
+
+      public static io.prwarden.v1.Policy.Publish.Repositories parseDelimitedFrom(
+          java.io.InputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseDelimitedWithIOException(PARSER, input, extensionRegistry);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          com.google.protobuf.CodedInputStream input)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseWithIOException(PARSER, input);
+      }
+      public static io.prwarden.v1.Policy.Publish.Repositories parseFrom(
+          com.google.protobuf.CodedInputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws java.io.IOException {
+        return com.google.protobuf.GeneratedMessage
+            .parseWithIOException(PARSER, input, extensionRegistry);
+      }
+
+      @java.lang.Override
+      public Builder newBuilderForType() { return newBuilder(); }
+      public static Builder newBuilder() {
+        return DEFAULT_INSTANCE.toBuilder();
+      }
+      public static Builder newBuilder(io.prwarden.v1.Policy.Publish.Repositories prototype) {
+        return DEFAULT_INSTANCE.toBuilder().mergeFrom(prototype);
+      }
+      @java.lang.Override
+      public Builder toBuilder() {
+        return this == DEFAULT_INSTANCE
+            ? new Builder() : new Builder().mergeFrom(this);
+      }
+
+      @java.lang.Override
+      protected Builder newBuilderForType(
+          com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+        Builder builder = new Builder(parent);
+        return builder;
+      }
+      /**
+       * <pre>
+       * Repositories changes what is published in some of them. What is not given
+       * stays.
+       * </pre>
+       *
+       * Protobuf type {@code prwarden.v1.Policy.Publish.Repositories}
+       */
+      public static final class Builder extends
+          com.google.protobuf.GeneratedMessage.Builder<Builder> implements
+          // @@protoc_insertion_point(builder_implements:prwarden.v1.Policy.Publish.Repositories)
+          io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder {
+        public static final com.google.protobuf.Descriptors.Descriptor
+            getDescriptor() {
+          return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_Repositories_descriptor;
+        }
+
+        @java.lang.Override
+        protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+            internalGetFieldAccessorTable() {
+          return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_Repositories_fieldAccessorTable
+              .ensureFieldAccessorsInitialized(
+                  io.prwarden.v1.Policy.Publish.Repositories.class, io.prwarden.v1.Policy.Publish.Repositories.Builder.class);
+        }
+
+        // Construct using io.prwarden.v1.Policy.Publish.Repositories.newBuilder()
+        private Builder() {
+
+        }
+
+        private Builder(
+            com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+          super(parent);
+
+        }
+        @java.lang.Override
+        public Builder clear() {
+          super.clear();
+          bitField0_ = 0;
+          match_ =
+              com.google.protobuf.LazyStringArrayList.emptyList();
+          check_ = false;
+          comments_ = "";
+          commentsMin_ = 0;
+          commentsMax_ = 0;
+          summary_ = "";
+          drafts_ = false;
+          forksCommentsMax_ = 0;
+          return this;
+        }
+
+        @java.lang.Override
+        public com.google.protobuf.Descriptors.Descriptor
+            getDescriptorForType() {
+          return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_Repositories_descriptor;
+        }
+
+        @java.lang.Override
+        public io.prwarden.v1.Policy.Publish.Repositories getDefaultInstanceForType() {
+          return io.prwarden.v1.Policy.Publish.Repositories.getDefaultInstance();
+        }
+
+        @java.lang.Override
+        public io.prwarden.v1.Policy.Publish.Repositories build() {
+          io.prwarden.v1.Policy.Publish.Repositories result = buildPartial();
+          if (!result.isInitialized()) {
+            throw newUninitializedMessageException(result);
+          }
+          return result;
+        }
+
+        @java.lang.Override
+        public io.prwarden.v1.Policy.Publish.Repositories buildPartial() {
+          io.prwarden.v1.Policy.Publish.Repositories result = new io.prwarden.v1.Policy.Publish.Repositories(this);
+          if (bitField0_ != 0) { buildPartial0(result); }
+          onBuilt();
+          return result;
+        }
+
+        private void buildPartial0(io.prwarden.v1.Policy.Publish.Repositories result) {
+          int from_bitField0_ = bitField0_;
+          if (((from_bitField0_ & 0x00000001) != 0)) {
+            match_.makeImmutable();
+            result.match_ = match_;
+          }
+          int to_bitField0_ = 0;
+          if (((from_bitField0_ & 0x00000002) != 0)) {
+            result.check_ = check_;
+            to_bitField0_ |= 0x00000001;
+          }
+          if (((from_bitField0_ & 0x00000004) != 0)) {
+            result.comments_ = comments_;
+            to_bitField0_ |= 0x00000002;
+          }
+          if (((from_bitField0_ & 0x00000008) != 0)) {
+            result.commentsMin_ = commentsMin_;
+            to_bitField0_ |= 0x00000004;
+          }
+          if (((from_bitField0_ & 0x00000010) != 0)) {
+            result.commentsMax_ = commentsMax_;
+            to_bitField0_ |= 0x00000008;
+          }
+          if (((from_bitField0_ & 0x00000020) != 0)) {
+            result.summary_ = summary_;
+            to_bitField0_ |= 0x00000010;
+          }
+          if (((from_bitField0_ & 0x00000040) != 0)) {
+            result.drafts_ = drafts_;
+            to_bitField0_ |= 0x00000020;
+          }
+          if (((from_bitField0_ & 0x00000080) != 0)) {
+            result.forksCommentsMax_ = forksCommentsMax_;
+            to_bitField0_ |= 0x00000040;
+          }
+          result.bitField0_ |= to_bitField0_;
+        }
+
+        @java.lang.Override
+        public Builder mergeFrom(com.google.protobuf.Message other) {
+          if (other instanceof io.prwarden.v1.Policy.Publish.Repositories) {
+            return mergeFrom((io.prwarden.v1.Policy.Publish.Repositories)other);
+          } else {
+            super.mergeFrom(other);
+            return this;
+          }
+        }
+
+        public Builder mergeFrom(io.prwarden.v1.Policy.Publish.Repositories other) {
+          if (other == io.prwarden.v1.Policy.Publish.Repositories.getDefaultInstance()) return this;
+          if (!other.match_.isEmpty()) {
+            if (match_.isEmpty()) {
+              match_ = other.match_;
+              bitField0_ |= 0x00000001;
+            } else {
+              ensureMatchIsMutable();
+              match_.addAll(other.match_);
+            }
+            onChanged();
+          }
+          if (other.hasCheck()) {
+            setCheck(other.getCheck());
+          }
+          if (other.hasComments()) {
+            comments_ = other.comments_;
+            bitField0_ |= 0x00000004;
+            onChanged();
+          }
+          if (other.hasCommentsMin()) {
+            setCommentsMinValue(other.getCommentsMinValue());
+          }
+          if (other.hasCommentsMax()) {
+            setCommentsMax(other.getCommentsMax());
+          }
+          if (other.hasSummary()) {
+            summary_ = other.summary_;
+            bitField0_ |= 0x00000020;
+            onChanged();
+          }
+          if (other.hasDrafts()) {
+            setDrafts(other.getDrafts());
+          }
+          if (other.hasForksCommentsMax()) {
+            setForksCommentsMax(other.getForksCommentsMax());
+          }
+          this.mergeUnknownFields(other.getUnknownFields());
+          onChanged();
+          return this;
+        }
+
+        @java.lang.Override
+        public final boolean isInitialized() {
+          return true;
+        }
+
+        @java.lang.Override
+        public Builder mergeFrom(
+            com.google.protobuf.CodedInputStream input,
+            com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+            throws java.io.IOException {
+          if (extensionRegistry == null) {
+            throw new java.lang.NullPointerException();
+          }
+          try {
+            boolean done = false;
+            while (!done) {
+              int tag = input.readTag();
+              switch (tag) {
+                case 0:
+                  done = true;
+                  break;
+                case 10: {
+                  java.lang.String s = input.readStringRequireUtf8();
+                  ensureMatchIsMutable();
+                  match_.add(s);
+                  break;
+                } // case 10
+                case 16: {
+                  check_ = input.readBool();
+                  bitField0_ |= 0x00000002;
+                  break;
+                } // case 16
+                case 26: {
+                  comments_ = input.readStringRequireUtf8();
+                  bitField0_ |= 0x00000004;
+                  break;
+                } // case 26
+                case 32: {
+                  commentsMin_ = input.readEnum();
+                  bitField0_ |= 0x00000008;
+                  break;
+                } // case 32
+                case 40: {
+                  commentsMax_ = input.readInt32();
+                  bitField0_ |= 0x00000010;
+                  break;
+                } // case 40
+                case 50: {
+                  summary_ = input.readStringRequireUtf8();
+                  bitField0_ |= 0x00000020;
+                  break;
+                } // case 50
+                case 56: {
+                  drafts_ = input.readBool();
+                  bitField0_ |= 0x00000040;
+                  break;
+                } // case 56
+                case 64: {
+                  forksCommentsMax_ = input.readInt32();
+                  bitField0_ |= 0x00000080;
+                  break;
+                } // case 64
+                default: {
+                  if (!super.parseUnknownField(input, extensionRegistry, tag)) {
+                    done = true; // was an endgroup tag
+                  }
+                  break;
+                } // default:
+              } // switch (tag)
+            } // while (!done)
+          } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+            throw e.unwrapIOException();
+          } finally {
+            onChanged();
+          } // finally
+          return this;
+        }
+        private int bitField0_;
+
+        private com.google.protobuf.LazyStringArrayList match_ =
+            com.google.protobuf.LazyStringArrayList.emptyList();
+        private void ensureMatchIsMutable() {
+          if (!match_.isModifiable()) {
+            match_ = new com.google.protobuf.LazyStringArrayList(match_);
+          }
+          bitField0_ |= 0x00000001;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @return A list containing the match.
+         */
+        public com.google.protobuf.ProtocolStringList
+            getMatchList() {
+          match_.makeImmutable();
+          return match_;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @return The count of match.
+         */
+        public int getMatchCount() {
+          return match_.size();
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param index The index of the element to return.
+         * @return The match at the given index.
+         */
+        public java.lang.String getMatch(int index) {
+          return match_.get(index);
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param index The index of the value to return.
+         * @return The bytes of the match at the given index.
+         */
+        public com.google.protobuf.ByteString
+            getMatchBytes(int index) {
+          return match_.getByteString(index);
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param index The index to set the value at.
+         * @param value The match to set.
+         * @return This builder for chaining.
+         */
+        public Builder setMatch(
+            int index, java.lang.String value) {
+          if (value == null) { throw new NullPointerException(); }
+          ensureMatchIsMutable();
+          match_.set(index, value);
+          bitField0_ |= 0x00000001;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param value The match to add.
+         * @return This builder for chaining.
+         */
+        public Builder addMatch(
+            java.lang.String value) {
+          if (value == null) { throw new NullPointerException(); }
+          ensureMatchIsMutable();
+          match_.add(value);
+          bitField0_ |= 0x00000001;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param values The match to add.
+         * @return This builder for chaining.
+         */
+        public Builder addAllMatch(
+            java.lang.Iterable<java.lang.String> values) {
+          ensureMatchIsMutable();
+          com.google.protobuf.AbstractMessageLite.Builder.addAll(
+              values, match_);
+          bitField0_ |= 0x00000001;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearMatch() {
+          match_ =
+            com.google.protobuf.LazyStringArrayList.emptyList();
+          bitField0_ = (bitField0_ & ~0x00000001);;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Globs of `&lt;owner&gt;/&lt;repository&gt;`.
+         * </pre>
+         *
+         * <code>repeated string match = 1 [json_name = "match"];</code>
+         * @param value The bytes of the match to add.
+         * @return This builder for chaining.
+         */
+        public Builder addMatchBytes(
+            com.google.protobuf.ByteString value) {
+          if (value == null) { throw new NullPointerException(); }
+          checkByteStringIsUtf8(value);
+          ensureMatchIsMutable();
+          match_.add(value);
+          bitField0_ |= 0x00000001;
+          onChanged();
+          return this;
+        }
+
+        private boolean check_ ;
+        /**
+         * <pre>
+         * Whether there is a check, commit status or report.
+         * </pre>
+         *
+         * <code>optional bool check = 2 [json_name = "check"];</code>
+         * @return Whether the check field is set.
+         */
+        @java.lang.Override
+        public boolean hasCheck() {
+          return ((bitField0_ & 0x00000002) != 0);
+        }
+        /**
+         * <pre>
+         * Whether there is a check, commit status or report.
+         * </pre>
+         *
+         * <code>optional bool check = 2 [json_name = "check"];</code>
+         * @return The check.
+         */
+        @java.lang.Override
+        public boolean getCheck() {
+          return check_;
+        }
+        /**
+         * <pre>
+         * Whether there is a check, commit status or report.
+         * </pre>
+         *
+         * <code>optional bool check = 2 [json_name = "check"];</code>
+         * @param value The check to set.
+         * @return This builder for chaining.
+         */
+        public Builder setCheck(boolean value) {
+
+          check_ = value;
+          bitField0_ |= 0x00000002;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether there is a check, commit status or report.
+         * </pre>
+         *
+         * <code>optional bool check = 2 [json_name = "check"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearCheck() {
+          bitField0_ = (bitField0_ & ~0x00000002);
+          check_ = false;
+          onChanged();
+          return this;
+        }
+
+        private java.lang.Object comments_ = "";
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @return Whether the comments field is set.
+         */
+        public boolean hasComments() {
+          return ((bitField0_ & 0x00000004) != 0);
+        }
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @return The comments.
+         */
+        public java.lang.String getComments() {
+          java.lang.Object ref = comments_;
+          if (!(ref instanceof java.lang.String)) {
+            com.google.protobuf.ByteString bs =
+                (com.google.protobuf.ByteString) ref;
+            java.lang.String s = bs.toStringUtf8();
+            comments_ = s;
+            return s;
+          } else {
+            return (java.lang.String) ref;
+          }
+        }
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @return The bytes for comments.
+         */
+        public com.google.protobuf.ByteString
+            getCommentsBytes() {
+          java.lang.Object ref = comments_;
+          if (ref instanceof String) {
+            com.google.protobuf.ByteString b = 
+                com.google.protobuf.ByteString.copyFromUtf8(
+                    (java.lang.String) ref);
+            comments_ = b;
+            return b;
+          } else {
+            return (com.google.protobuf.ByteString) ref;
+          }
+        }
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @param value The comments to set.
+         * @return This builder for chaining.
+         */
+        public Builder setComments(
+            java.lang.String value) {
+          if (value == null) { throw new NullPointerException(); }
+          comments_ = value;
+          bitField0_ |= 0x00000004;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearComments() {
+          comments_ = getDefaultInstance().getComments();
+          bitField0_ = (bitField0_ & ~0x00000004);
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether findings that are new in the pull request get comments on their lines:
+         * `new` or `none`.
+         * </pre>
+         *
+         * <code>optional string comments = 3 [json_name = "comments"];</code>
+         * @param value The bytes for comments to set.
+         * @return This builder for chaining.
+         */
+        public Builder setCommentsBytes(
+            com.google.protobuf.ByteString value) {
+          if (value == null) { throw new NullPointerException(); }
+          checkByteStringIsUtf8(value);
+          comments_ = value;
+          bitField0_ |= 0x00000004;
+          onChanged();
+          return this;
+        }
+
+        private int commentsMin_ = 0;
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @return Whether the commentsMin field is set.
+         */
+        @java.lang.Override public boolean hasCommentsMin() {
+          return ((bitField0_ & 0x00000008) != 0);
+        }
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @return The enum numeric value on the wire for commentsMin.
+         */
+        @java.lang.Override public int getCommentsMinValue() {
+          return commentsMin_;
+        }
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @param value The enum numeric value on the wire for commentsMin to set.
+         * @return This builder for chaining.
+         */
+        public Builder setCommentsMinValue(int value) {
+          commentsMin_ = value;
+          bitField0_ |= 0x00000008;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @return The commentsMin.
+         */
+        @java.lang.Override
+        public io.prwarden.v1.Severity.Level getCommentsMin() {
+          io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(commentsMin_);
+          return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+        }
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @param value The commentsMin to set.
+         * @return This builder for chaining.
+         */
+        public Builder setCommentsMin(io.prwarden.v1.Severity.Level value) {
+          if (value == null) { throw new NullPointerException(); }
+          bitField0_ |= 0x00000008;
+          commentsMin_ = value.getNumber();
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * The least severe finding that gets a comment.
+         * </pre>
+         *
+         * <code>optional .prwarden.v1.Severity.Level comments_min = 4 [json_name = "commentsMin"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearCommentsMin() {
+          bitField0_ = (bitField0_ & ~0x00000008);
+          commentsMin_ = 0;
+          onChanged();
+          return this;
+        }
+
+        private int commentsMax_ ;
+        /**
+         * <pre>
+         * How many comments a pull request gets in all its time.
+         * </pre>
+         *
+         * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+         * @return Whether the commentsMax field is set.
+         */
+        @java.lang.Override
+        public boolean hasCommentsMax() {
+          return ((bitField0_ & 0x00000010) != 0);
+        }
+        /**
+         * <pre>
+         * How many comments a pull request gets in all its time.
+         * </pre>
+         *
+         * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+         * @return The commentsMax.
+         */
+        @java.lang.Override
+        public int getCommentsMax() {
+          return commentsMax_;
+        }
+        /**
+         * <pre>
+         * How many comments a pull request gets in all its time.
+         * </pre>
+         *
+         * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+         * @param value The commentsMax to set.
+         * @return This builder for chaining.
+         */
+        public Builder setCommentsMax(int value) {
+
+          commentsMax_ = value;
+          bitField0_ |= 0x00000010;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * How many comments a pull request gets in all its time.
+         * </pre>
+         *
+         * <code>optional int32 comments_max = 5 [json_name = "commentsMax"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearCommentsMax() {
+          bitField0_ = (bitField0_ & ~0x00000010);
+          commentsMax_ = 0;
+          onChanged();
+          return this;
+        }
+
+        private java.lang.Object summary_ = "";
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @return Whether the summary field is set.
+         */
+        public boolean hasSummary() {
+          return ((bitField0_ & 0x00000020) != 0);
+        }
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @return The summary.
+         */
+        public java.lang.String getSummary() {
+          java.lang.Object ref = summary_;
+          if (!(ref instanceof java.lang.String)) {
+            com.google.protobuf.ByteString bs =
+                (com.google.protobuf.ByteString) ref;
+            java.lang.String s = bs.toStringUtf8();
+            summary_ = s;
+            return s;
+          } else {
+            return (java.lang.String) ref;
+          }
+        }
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @return The bytes for summary.
+         */
+        public com.google.protobuf.ByteString
+            getSummaryBytes() {
+          java.lang.Object ref = summary_;
+          if (ref instanceof String) {
+            com.google.protobuf.ByteString b = 
+                com.google.protobuf.ByteString.copyFromUtf8(
+                    (java.lang.String) ref);
+            summary_ = b;
+            return b;
+          } else {
+            return (com.google.protobuf.ByteString) ref;
+          }
+        }
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @param value The summary to set.
+         * @return This builder for chaining.
+         */
+        public Builder setSummary(
+            java.lang.String value) {
+          if (value == null) { throw new NullPointerException(); }
+          summary_ = value;
+          bitField0_ |= 0x00000020;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearSummary() {
+          summary_ = getDefaultInstance().getSummary();
+          bitField0_ = (bitField0_ & ~0x00000020);
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether there is one comment with a summary once there is a finding:
+         * `findings` or `none`.
+         * </pre>
+         *
+         * <code>optional string summary = 6 [json_name = "summary"];</code>
+         * @param value The bytes for summary to set.
+         * @return This builder for chaining.
+         */
+        public Builder setSummaryBytes(
+            com.google.protobuf.ByteString value) {
+          if (value == null) { throw new NullPointerException(); }
+          checkByteStringIsUtf8(value);
+          summary_ = value;
+          bitField0_ |= 0x00000020;
+          onChanged();
+          return this;
+        }
+
+        private boolean drafts_ ;
+        /**
+         * <pre>
+         * Whether drafts get comments and a summary, too.
+         * </pre>
+         *
+         * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+         * @return Whether the drafts field is set.
+         */
+        @java.lang.Override
+        public boolean hasDrafts() {
+          return ((bitField0_ & 0x00000040) != 0);
+        }
+        /**
+         * <pre>
+         * Whether drafts get comments and a summary, too.
+         * </pre>
+         *
+         * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+         * @return The drafts.
+         */
+        @java.lang.Override
+        public boolean getDrafts() {
+          return drafts_;
+        }
+        /**
+         * <pre>
+         * Whether drafts get comments and a summary, too.
+         * </pre>
+         *
+         * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+         * @param value The drafts to set.
+         * @return This builder for chaining.
+         */
+        public Builder setDrafts(boolean value) {
+
+          drafts_ = value;
+          bitField0_ |= 0x00000040;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * Whether drafts get comments and a summary, too.
+         * </pre>
+         *
+         * <code>optional bool drafts = 7 [json_name = "drafts"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearDrafts() {
+          bitField0_ = (bitField0_ & ~0x00000040);
+          drafts_ = false;
+          onChanged();
+          return this;
+        }
+
+        private int forksCommentsMax_ ;
+        /**
+         * <pre>
+         * How many comments a pull request from a fork gets at most.
+         * </pre>
+         *
+         * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+         * @return Whether the forksCommentsMax field is set.
+         */
+        @java.lang.Override
+        public boolean hasForksCommentsMax() {
+          return ((bitField0_ & 0x00000080) != 0);
+        }
+        /**
+         * <pre>
+         * How many comments a pull request from a fork gets at most.
+         * </pre>
+         *
+         * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+         * @return The forksCommentsMax.
+         */
+        @java.lang.Override
+        public int getForksCommentsMax() {
+          return forksCommentsMax_;
+        }
+        /**
+         * <pre>
+         * How many comments a pull request from a fork gets at most.
+         * </pre>
+         *
+         * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+         * @param value The forksCommentsMax to set.
+         * @return This builder for chaining.
+         */
+        public Builder setForksCommentsMax(int value) {
+
+          forksCommentsMax_ = value;
+          bitField0_ |= 0x00000080;
+          onChanged();
+          return this;
+        }
+        /**
+         * <pre>
+         * How many comments a pull request from a fork gets at most.
+         * </pre>
+         *
+         * <code>optional int32 forks_comments_max = 8 [json_name = "forksCommentsMax"];</code>
+         * @return This builder for chaining.
+         */
+        public Builder clearForksCommentsMax() {
+          bitField0_ = (bitField0_ & ~0x00000080);
+          forksCommentsMax_ = 0;
+          onChanged();
+          return this;
+        }
+
+        // @@protoc_insertion_point(builder_scope:prwarden.v1.Policy.Publish.Repositories)
+      }
+
+      // @@protoc_insertion_point(class_scope:prwarden.v1.Policy.Publish.Repositories)
+      private static final io.prwarden.v1.Policy.Publish.Repositories DEFAULT_INSTANCE;
+      static {
+        DEFAULT_INSTANCE = new io.prwarden.v1.Policy.Publish.Repositories();
+      }
+
+      public static io.prwarden.v1.Policy.Publish.Repositories getDefaultInstance() {
+        return DEFAULT_INSTANCE;
+      }
+
+      private static final com.google.protobuf.Parser<Repositories>
+          PARSER = new com.google.protobuf.AbstractParser<Repositories>() {
+        @java.lang.Override
+        public Repositories parsePartialFrom(
+            com.google.protobuf.CodedInputStream input,
+            com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+            throws com.google.protobuf.InvalidProtocolBufferException {
+          Builder builder = newBuilder();
+          try {
+            builder.mergeFrom(input, extensionRegistry);
+          } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+            throw e.setUnfinishedMessage(builder.buildPartial());
+          } catch (com.google.protobuf.UninitializedMessageException e) {
+            throw e.asInvalidProtocolBufferException().setUnfinishedMessage(builder.buildPartial());
+          } catch (java.io.IOException e) {
+            throw new com.google.protobuf.InvalidProtocolBufferException(e)
+                .setUnfinishedMessage(builder.buildPartial());
+          }
+          return builder.buildPartial();
+        }
+      };
+
+      public static com.google.protobuf.Parser<Repositories> parser() {
+        return PARSER;
+      }
+
+      @java.lang.Override
+      public com.google.protobuf.Parser<Repositories> getParserForType() {
+        return PARSER;
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Policy.Publish.Repositories getDefaultInstanceForType() {
+        return DEFAULT_INSTANCE;
+      }
+
+    }
+
+    private int bitField0_;
+    public static final int CHECK_FIELD_NUMBER = 1;
+    private boolean check_ = false;
+    /**
+     * <pre>
+     * Whether there is a check, commit status or report; true when not given.
+     * </pre>
+     *
+     * <code>optional bool check = 1 [json_name = "check"];</code>
+     * @return Whether the check field is set.
+     */
+    @java.lang.Override
+    public boolean hasCheck() {
+      return ((bitField0_ & 0x00000001) != 0);
+    }
+    /**
+     * <pre>
+     * Whether there is a check, commit status or report; true when not given.
+     * </pre>
+     *
+     * <code>optional bool check = 1 [json_name = "check"];</code>
+     * @return The check.
+     */
+    @java.lang.Override
+    public boolean getCheck() {
+      return check_;
+    }
+
+    public static final int COMMENTS_FIELD_NUMBER = 2;
+    @SuppressWarnings("serial")
+    private volatile java.lang.Object comments_ = "";
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return Whether the comments field is set.
+     */
+    @java.lang.Override
+    public boolean hasComments() {
+      return ((bitField0_ & 0x00000002) != 0);
+    }
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return The comments.
+     */
+    @java.lang.Override
+    public java.lang.String getComments() {
+      java.lang.Object ref = comments_;
+      if (ref instanceof java.lang.String) {
+        return (java.lang.String) ref;
+      } else {
+        com.google.protobuf.ByteString bs = 
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        comments_ = s;
+        return s;
+      }
+    }
+    /**
+     * <pre>
+     * Whether findings that are new in the pull request get comments on their lines:
+     * `new` or `none`; `new` when not given.
+     * </pre>
+     *
+     * <code>optional string comments = 2 [json_name = "comments"];</code>
+     * @return The bytes for comments.
+     */
+    @java.lang.Override
+    public com.google.protobuf.ByteString
+        getCommentsBytes() {
+      java.lang.Object ref = comments_;
+      if (ref instanceof java.lang.String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        comments_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+
+    public static final int COMMENTS_MIN_FIELD_NUMBER = 3;
+    private int commentsMin_ = 0;
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return Whether the commentsMin field is set.
+     */
+    @java.lang.Override public boolean hasCommentsMin() {
+      return ((bitField0_ & 0x00000004) != 0);
+    }
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return The enum numeric value on the wire for commentsMin.
+     */
+    @java.lang.Override public int getCommentsMinValue() {
+      return commentsMin_;
+    }
+    /**
+     * <pre>
+     * The least severe finding that gets a comment; `high` when not given.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+     * @return The commentsMin.
+     */
+    @java.lang.Override public io.prwarden.v1.Severity.Level getCommentsMin() {
+      io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(commentsMin_);
+      return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+    }
+
+    public static final int COMMENTS_MAX_FIELD_NUMBER = 4;
+    private int commentsMax_ = 0;
+    /**
+     * <pre>
+     * How many comments a pull request gets in all its time; 20 when not given.
+     * </pre>
+     *
+     * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+     * @return Whether the commentsMax field is set.
+     */
+    @java.lang.Override
+    public boolean hasCommentsMax() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * How many comments a pull request gets in all its time; 20 when not given.
+     * </pre>
+     *
+     * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+     * @return The commentsMax.
+     */
+    @java.lang.Override
+    public int getCommentsMax() {
+      return commentsMax_;
+    }
+
+    public static final int SUMMARY_FIELD_NUMBER = 5;
+    @SuppressWarnings("serial")
+    private volatile java.lang.Object summary_ = "";
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return Whether the summary field is set.
+     */
+    @java.lang.Override
+    public boolean hasSummary() {
+      return ((bitField0_ & 0x00000010) != 0);
+    }
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return The summary.
+     */
+    @java.lang.Override
+    public java.lang.String getSummary() {
+      java.lang.Object ref = summary_;
+      if (ref instanceof java.lang.String) {
+        return (java.lang.String) ref;
+      } else {
+        com.google.protobuf.ByteString bs = 
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        summary_ = s;
+        return s;
+      }
+    }
+    /**
+     * <pre>
+     * Whether there is one comment with a summary once there is a finding:
+     * `findings` or `none`; `findings` when not given.
+     * </pre>
+     *
+     * <code>optional string summary = 5 [json_name = "summary"];</code>
+     * @return The bytes for summary.
+     */
+    @java.lang.Override
+    public com.google.protobuf.ByteString
+        getSummaryBytes() {
+      java.lang.Object ref = summary_;
+      if (ref instanceof java.lang.String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        summary_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+
+    public static final int DRAFTS_FIELD_NUMBER = 6;
+    private boolean drafts_ = false;
+    /**
+     * <pre>
+     * Whether drafts get comments and a summary, too; false when not given.
+     * </pre>
+     *
+     * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+     * @return Whether the drafts field is set.
+     */
+    @java.lang.Override
+    public boolean hasDrafts() {
+      return ((bitField0_ & 0x00000020) != 0);
+    }
+    /**
+     * <pre>
+     * Whether drafts get comments and a summary, too; false when not given.
+     * </pre>
+     *
+     * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+     * @return The drafts.
+     */
+    @java.lang.Override
+    public boolean getDrafts() {
+      return drafts_;
+    }
+
+    public static final int FORKS_COMMENTS_MAX_FIELD_NUMBER = 7;
+    private int forksCommentsMax_ = 0;
+    /**
+     * <pre>
+     * How many comments a pull request from a fork gets at most; 5 when not given.
+     * </pre>
+     *
+     * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+     * @return Whether the forksCommentsMax field is set.
+     */
+    @java.lang.Override
+    public boolean hasForksCommentsMax() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * How many comments a pull request from a fork gets at most; 5 when not given.
+     * </pre>
+     *
+     * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+     * @return The forksCommentsMax.
+     */
+    @java.lang.Override
+    public int getForksCommentsMax() {
+      return forksCommentsMax_;
+    }
+
+    public static final int REPOSITORIES_FIELD_NUMBER = 8;
+    @SuppressWarnings("serial")
+    private java.util.List<io.prwarden.v1.Policy.Publish.Repositories> repositories_;
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    @java.lang.Override
+    public java.util.List<io.prwarden.v1.Policy.Publish.Repositories> getRepositoriesList() {
+      return repositories_;
+    }
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    @java.lang.Override
+    public java.util.List<? extends io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder> 
+        getRepositoriesOrBuilderList() {
+      return repositories_;
+    }
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    @java.lang.Override
+    public int getRepositoriesCount() {
+      return repositories_.size();
+    }
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Policy.Publish.Repositories getRepositories(int index) {
+      return repositories_.get(index);
+    }
+    /**
+     * <pre>
+     * What is published in single repositories; later entries go before earlier
+     * ones.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder getRepositoriesOrBuilder(
+        int index) {
+      return repositories_.get(index);
+    }
+
+    private byte memoizedIsInitialized = -1;
+    @java.lang.Override
+    public final boolean isInitialized() {
+      byte isInitialized = memoizedIsInitialized;
+      if (isInitialized == 1) return true;
+      if (isInitialized == 0) return false;
+
+      memoizedIsInitialized = 1;
+      return true;
+    }
+
+    @java.lang.Override
+    public void writeTo(com.google.protobuf.CodedOutputStream output)
+                        throws java.io.IOException {
+      if (((bitField0_ & 0x00000001) != 0)) {
+        output.writeBool(1, check_);
+      }
+      if (((bitField0_ & 0x00000002) != 0)) {
+        com.google.protobuf.GeneratedMessage.writeString(output, 2, comments_);
+      }
+      if (((bitField0_ & 0x00000004) != 0)) {
+        output.writeEnum(3, commentsMin_);
+      }
+      if (((bitField0_ & 0x00000008) != 0)) {
+        output.writeInt32(4, commentsMax_);
+      }
+      if (((bitField0_ & 0x00000010) != 0)) {
+        com.google.protobuf.GeneratedMessage.writeString(output, 5, summary_);
+      }
+      if (((bitField0_ & 0x00000020) != 0)) {
+        output.writeBool(6, drafts_);
+      }
+      if (((bitField0_ & 0x00000040) != 0)) {
+        output.writeInt32(7, forksCommentsMax_);
+      }
+      for (int i = 0; i < repositories_.size(); i++) {
+        output.writeMessage(8, repositories_.get(i));
+      }
+      getUnknownFields().writeTo(output);
+    }
+
+    @java.lang.Override
+    public int getSerializedSize() {
+      int size = memoizedSize;
+      if (size != -1) return size;
+
+      size = 0;
+      if (((bitField0_ & 0x00000001) != 0)) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeBoolSize(1, check_);
+      }
+      if (((bitField0_ & 0x00000002) != 0)) {
+        size += com.google.protobuf.GeneratedMessage.computeStringSize(2, comments_);
+      }
+      if (((bitField0_ & 0x00000004) != 0)) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeEnumSize(3, commentsMin_);
+      }
+      if (((bitField0_ & 0x00000008) != 0)) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeInt32Size(4, commentsMax_);
+      }
+      if (((bitField0_ & 0x00000010) != 0)) {
+        size += com.google.protobuf.GeneratedMessage.computeStringSize(5, summary_);
+      }
+      if (((bitField0_ & 0x00000020) != 0)) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeBoolSize(6, drafts_);
+      }
+      if (((bitField0_ & 0x00000040) != 0)) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeInt32Size(7, forksCommentsMax_);
+      }
+      for (int i = 0; i < repositories_.size(); i++) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeMessageSize(8, repositories_.get(i));
+      }
+      size += getUnknownFields().getSerializedSize();
+      memoizedSize = size;
+      return size;
+    }
+
+    @java.lang.Override
+    public boolean equals(final java.lang.Object obj) {
+      if (obj == this) {
+       return true;
+      }
+      if (!(obj instanceof io.prwarden.v1.Policy.Publish)) {
+        return super.equals(obj);
+      }
+      io.prwarden.v1.Policy.Publish other = (io.prwarden.v1.Policy.Publish) obj;
+
+      if (hasCheck() != other.hasCheck()) return false;
+      if (hasCheck()) {
+        if (getCheck()
+            != other.getCheck()) return false;
+      }
+      if (hasComments() != other.hasComments()) return false;
+      if (hasComments()) {
+        if (!getComments()
+            .equals(other.getComments())) return false;
+      }
+      if (hasCommentsMin() != other.hasCommentsMin()) return false;
+      if (hasCommentsMin()) {
+        if (commentsMin_ != other.commentsMin_) return false;
+      }
+      if (hasCommentsMax() != other.hasCommentsMax()) return false;
+      if (hasCommentsMax()) {
+        if (getCommentsMax()
+            != other.getCommentsMax()) return false;
+      }
+      if (hasSummary() != other.hasSummary()) return false;
+      if (hasSummary()) {
+        if (!getSummary()
+            .equals(other.getSummary())) return false;
+      }
+      if (hasDrafts() != other.hasDrafts()) return false;
+      if (hasDrafts()) {
+        if (getDrafts()
+            != other.getDrafts()) return false;
+      }
+      if (hasForksCommentsMax() != other.hasForksCommentsMax()) return false;
+      if (hasForksCommentsMax()) {
+        if (getForksCommentsMax()
+            != other.getForksCommentsMax()) return false;
+      }
+      if (!getRepositoriesList()
+          .equals(other.getRepositoriesList())) return false;
+      if (!getUnknownFields().equals(other.getUnknownFields())) return false;
+      return true;
+    }
+
+    @java.lang.Override
+    public int hashCode() {
+      if (memoizedHashCode != 0) {
+        return memoizedHashCode;
+      }
+      int hash = 41;
+      hash = (19 * hash) + getDescriptor().hashCode();
+      if (hasCheck()) {
+        hash = (37 * hash) + CHECK_FIELD_NUMBER;
+        hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+            getCheck());
+      }
+      if (hasComments()) {
+        hash = (37 * hash) + COMMENTS_FIELD_NUMBER;
+        hash = (53 * hash) + getComments().hashCode();
+      }
+      if (hasCommentsMin()) {
+        hash = (37 * hash) + COMMENTS_MIN_FIELD_NUMBER;
+        hash = (53 * hash) + commentsMin_;
+      }
+      if (hasCommentsMax()) {
+        hash = (37 * hash) + COMMENTS_MAX_FIELD_NUMBER;
+        hash = (53 * hash) + getCommentsMax();
+      }
+      if (hasSummary()) {
+        hash = (37 * hash) + SUMMARY_FIELD_NUMBER;
+        hash = (53 * hash) + getSummary().hashCode();
+      }
+      if (hasDrafts()) {
+        hash = (37 * hash) + DRAFTS_FIELD_NUMBER;
+        hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+            getDrafts());
+      }
+      if (hasForksCommentsMax()) {
+        hash = (37 * hash) + FORKS_COMMENTS_MAX_FIELD_NUMBER;
+        hash = (53 * hash) + getForksCommentsMax();
+      }
+      if (getRepositoriesCount() > 0) {
+        hash = (37 * hash) + REPOSITORIES_FIELD_NUMBER;
+        hash = (53 * hash) + getRepositoriesList().hashCode();
+      }
+      hash = (29 * hash) + getUnknownFields().hashCode();
+      memoizedHashCode = hash;
+      return hash;
+    }
+
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        java.nio.ByteBuffer data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        java.nio.ByteBuffer data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        com.google.protobuf.ByteString data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        com.google.protobuf.ByteString data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(byte[] data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        byte[] data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(java.io.InputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        java.io.InputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input, extensionRegistry);
+    }
+
+    public static io.prwarden.v1.Policy.Publish parseDelimitedFrom(java.io.InputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseDelimitedWithIOException(PARSER, input);
+    }
+
+    public static io.prwarden.v1.Policy.Publish parseDelimitedFrom(
+        java.io.InputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseDelimitedWithIOException(PARSER, input, extensionRegistry);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        com.google.protobuf.CodedInputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input);
+    }
+    public static io.prwarden.v1.Policy.Publish parseFrom(
+        com.google.protobuf.CodedInputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input, extensionRegistry);
+    }
+
+    @java.lang.Override
+    public Builder newBuilderForType() { return newBuilder(); }
+    public static Builder newBuilder() {
+      return DEFAULT_INSTANCE.toBuilder();
+    }
+    public static Builder newBuilder(io.prwarden.v1.Policy.Publish prototype) {
+      return DEFAULT_INSTANCE.toBuilder().mergeFrom(prototype);
+    }
+    @java.lang.Override
+    public Builder toBuilder() {
+      return this == DEFAULT_INSTANCE
+          ? new Builder() : new Builder().mergeFrom(this);
+    }
+
+    @java.lang.Override
+    protected Builder newBuilderForType(
+        com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+      Builder builder = new Builder(parent);
+      return builder;
+    }
+    /**
+     * <pre>
+     * Publish says what is published in the pull requests of connections.
+     * </pre>
+     *
+     * Protobuf type {@code prwarden.v1.Policy.Publish}
+     */
+    public static final class Builder extends
+        com.google.protobuf.GeneratedMessage.Builder<Builder> implements
+        // @@protoc_insertion_point(builder_implements:prwarden.v1.Policy.Publish)
+        io.prwarden.v1.Policy.PublishOrBuilder {
+      public static final com.google.protobuf.Descriptors.Descriptor
+          getDescriptor() {
+        return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_descriptor;
+      }
+
+      @java.lang.Override
+      protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+          internalGetFieldAccessorTable() {
+        return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_fieldAccessorTable
+            .ensureFieldAccessorsInitialized(
+                io.prwarden.v1.Policy.Publish.class, io.prwarden.v1.Policy.Publish.Builder.class);
+      }
+
+      // Construct using io.prwarden.v1.Policy.Publish.newBuilder()
+      private Builder() {
+
+      }
+
+      private Builder(
+          com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+        super(parent);
+
+      }
+      @java.lang.Override
+      public Builder clear() {
+        super.clear();
+        bitField0_ = 0;
+        check_ = false;
+        comments_ = "";
+        commentsMin_ = 0;
+        commentsMax_ = 0;
+        summary_ = "";
+        drafts_ = false;
+        forksCommentsMax_ = 0;
+        if (repositoriesBuilder_ == null) {
+          repositories_ = java.util.Collections.emptyList();
+        } else {
+          repositories_ = null;
+          repositoriesBuilder_.clear();
+        }
+        bitField0_ = (bitField0_ & ~0x00000080);
+        return this;
+      }
+
+      @java.lang.Override
+      public com.google.protobuf.Descriptors.Descriptor
+          getDescriptorForType() {
+        return io.prwarden.v1.PolicyOuterClass.internal_static_prwarden_v1_Policy_Publish_descriptor;
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Policy.Publish getDefaultInstanceForType() {
+        return io.prwarden.v1.Policy.Publish.getDefaultInstance();
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Policy.Publish build() {
+        io.prwarden.v1.Policy.Publish result = buildPartial();
+        if (!result.isInitialized()) {
+          throw newUninitializedMessageException(result);
+        }
+        return result;
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Policy.Publish buildPartial() {
+        io.prwarden.v1.Policy.Publish result = new io.prwarden.v1.Policy.Publish(this);
+        buildPartialRepeatedFields(result);
+        if (bitField0_ != 0) { buildPartial0(result); }
+        onBuilt();
+        return result;
+      }
+
+      private void buildPartialRepeatedFields(io.prwarden.v1.Policy.Publish result) {
+        if (repositoriesBuilder_ == null) {
+          if (((bitField0_ & 0x00000080) != 0)) {
+            repositories_ = java.util.Collections.unmodifiableList(repositories_);
+            bitField0_ = (bitField0_ & ~0x00000080);
+          }
+          result.repositories_ = repositories_;
+        } else {
+          result.repositories_ = repositoriesBuilder_.build();
+        }
+      }
+
+      private void buildPartial0(io.prwarden.v1.Policy.Publish result) {
+        int from_bitField0_ = bitField0_;
+        int to_bitField0_ = 0;
+        if (((from_bitField0_ & 0x00000001) != 0)) {
+          result.check_ = check_;
+          to_bitField0_ |= 0x00000001;
+        }
+        if (((from_bitField0_ & 0x00000002) != 0)) {
+          result.comments_ = comments_;
+          to_bitField0_ |= 0x00000002;
+        }
+        if (((from_bitField0_ & 0x00000004) != 0)) {
+          result.commentsMin_ = commentsMin_;
+          to_bitField0_ |= 0x00000004;
+        }
+        if (((from_bitField0_ & 0x00000008) != 0)) {
+          result.commentsMax_ = commentsMax_;
+          to_bitField0_ |= 0x00000008;
+        }
+        if (((from_bitField0_ & 0x00000010) != 0)) {
+          result.summary_ = summary_;
+          to_bitField0_ |= 0x00000010;
+        }
+        if (((from_bitField0_ & 0x00000020) != 0)) {
+          result.drafts_ = drafts_;
+          to_bitField0_ |= 0x00000020;
+        }
+        if (((from_bitField0_ & 0x00000040) != 0)) {
+          result.forksCommentsMax_ = forksCommentsMax_;
+          to_bitField0_ |= 0x00000040;
+        }
+        result.bitField0_ |= to_bitField0_;
+      }
+
+      @java.lang.Override
+      public Builder mergeFrom(com.google.protobuf.Message other) {
+        if (other instanceof io.prwarden.v1.Policy.Publish) {
+          return mergeFrom((io.prwarden.v1.Policy.Publish)other);
+        } else {
+          super.mergeFrom(other);
+          return this;
+        }
+      }
+
+      public Builder mergeFrom(io.prwarden.v1.Policy.Publish other) {
+        if (other == io.prwarden.v1.Policy.Publish.getDefaultInstance()) return this;
+        if (other.hasCheck()) {
+          setCheck(other.getCheck());
+        }
+        if (other.hasComments()) {
+          comments_ = other.comments_;
+          bitField0_ |= 0x00000002;
+          onChanged();
+        }
+        if (other.hasCommentsMin()) {
+          setCommentsMinValue(other.getCommentsMinValue());
+        }
+        if (other.hasCommentsMax()) {
+          setCommentsMax(other.getCommentsMax());
+        }
+        if (other.hasSummary()) {
+          summary_ = other.summary_;
+          bitField0_ |= 0x00000010;
+          onChanged();
+        }
+        if (other.hasDrafts()) {
+          setDrafts(other.getDrafts());
+        }
+        if (other.hasForksCommentsMax()) {
+          setForksCommentsMax(other.getForksCommentsMax());
+        }
+        if (repositoriesBuilder_ == null) {
+          if (!other.repositories_.isEmpty()) {
+            if (repositories_.isEmpty()) {
+              repositories_ = other.repositories_;
+              bitField0_ = (bitField0_ & ~0x00000080);
+            } else {
+              ensureRepositoriesIsMutable();
+              repositories_.addAll(other.repositories_);
+            }
+            onChanged();
+          }
+        } else {
+          if (!other.repositories_.isEmpty()) {
+            if (repositoriesBuilder_.isEmpty()) {
+              repositoriesBuilder_.dispose();
+              repositoriesBuilder_ = null;
+              repositories_ = other.repositories_;
+              bitField0_ = (bitField0_ & ~0x00000080);
+              repositoriesBuilder_ = 
+                com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                   internalGetRepositoriesFieldBuilder() : null;
+            } else {
+              repositoriesBuilder_.addAllMessages(other.repositories_);
+            }
+          }
+        }
+        this.mergeUnknownFields(other.getUnknownFields());
+        onChanged();
+        return this;
+      }
+
+      @java.lang.Override
+      public final boolean isInitialized() {
+        return true;
+      }
+
+      @java.lang.Override
+      public Builder mergeFrom(
+          com.google.protobuf.CodedInputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws java.io.IOException {
+        if (extensionRegistry == null) {
+          throw new java.lang.NullPointerException();
+        }
+        try {
+          boolean done = false;
+          while (!done) {
+            int tag = input.readTag();
+            switch (tag) {
+              case 0:
+                done = true;
+                break;
+              case 8: {
+                check_ = input.readBool();
+                bitField0_ |= 0x00000001;
+                break;
+              } // case 8
+              case 18: {
+                comments_ = input.readStringRequireUtf8();
+                bitField0_ |= 0x00000002;
+                break;
+              } // case 18
+              case 24: {
+                commentsMin_ = input.readEnum();
+                bitField0_ |= 0x00000004;
+                break;
+              } // case 24
+              case 32: {
+                commentsMax_ = input.readInt32();
+                bitField0_ |= 0x00000008;
+                break;
+              } // case 32
+              case 42: {
+                summary_ = input.readStringRequireUtf8();
+                bitField0_ |= 0x00000010;
+                break;
+              } // case 42
+              case 48: {
+                drafts_ = input.readBool();
+                bitField0_ |= 0x00000020;
+                break;
+              } // case 48
+              case 56: {
+                forksCommentsMax_ = input.readInt32();
+                bitField0_ |= 0x00000040;
+                break;
+              } // case 56
+              case 66: {
+                io.prwarden.v1.Policy.Publish.Repositories m =
+                    input.readMessage(
+                        io.prwarden.v1.Policy.Publish.Repositories.parser(),
+                        extensionRegistry);
+                if (repositoriesBuilder_ == null) {
+                  ensureRepositoriesIsMutable();
+                  repositories_.add(m);
+                } else {
+                  repositoriesBuilder_.addMessage(m);
+                }
+                break;
+              } // case 66
+              default: {
+                if (!super.parseUnknownField(input, extensionRegistry, tag)) {
+                  done = true; // was an endgroup tag
+                }
+                break;
+              } // default:
+            } // switch (tag)
+          } // while (!done)
+        } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+          throw e.unwrapIOException();
+        } finally {
+          onChanged();
+        } // finally
+        return this;
+      }
+      private int bitField0_;
+
+      private boolean check_ ;
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report; true when not given.
+       * </pre>
+       *
+       * <code>optional bool check = 1 [json_name = "check"];</code>
+       * @return Whether the check field is set.
+       */
+      @java.lang.Override
+      public boolean hasCheck() {
+        return ((bitField0_ & 0x00000001) != 0);
+      }
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report; true when not given.
+       * </pre>
+       *
+       * <code>optional bool check = 1 [json_name = "check"];</code>
+       * @return The check.
+       */
+      @java.lang.Override
+      public boolean getCheck() {
+        return check_;
+      }
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report; true when not given.
+       * </pre>
+       *
+       * <code>optional bool check = 1 [json_name = "check"];</code>
+       * @param value The check to set.
+       * @return This builder for chaining.
+       */
+      public Builder setCheck(boolean value) {
+
+        check_ = value;
+        bitField0_ |= 0x00000001;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether there is a check, commit status or report; true when not given.
+       * </pre>
+       *
+       * <code>optional bool check = 1 [json_name = "check"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearCheck() {
+        bitField0_ = (bitField0_ & ~0x00000001);
+        check_ = false;
+        onChanged();
+        return this;
+      }
+
+      private java.lang.Object comments_ = "";
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @return Whether the comments field is set.
+       */
+      public boolean hasComments() {
+        return ((bitField0_ & 0x00000002) != 0);
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @return The comments.
+       */
+      public java.lang.String getComments() {
+        java.lang.Object ref = comments_;
+        if (!(ref instanceof java.lang.String)) {
+          com.google.protobuf.ByteString bs =
+              (com.google.protobuf.ByteString) ref;
+          java.lang.String s = bs.toStringUtf8();
+          comments_ = s;
+          return s;
+        } else {
+          return (java.lang.String) ref;
+        }
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @return The bytes for comments.
+       */
+      public com.google.protobuf.ByteString
+          getCommentsBytes() {
+        java.lang.Object ref = comments_;
+        if (ref instanceof String) {
+          com.google.protobuf.ByteString b = 
+              com.google.protobuf.ByteString.copyFromUtf8(
+                  (java.lang.String) ref);
+          comments_ = b;
+          return b;
+        } else {
+          return (com.google.protobuf.ByteString) ref;
+        }
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @param value The comments to set.
+       * @return This builder for chaining.
+       */
+      public Builder setComments(
+          java.lang.String value) {
+        if (value == null) { throw new NullPointerException(); }
+        comments_ = value;
+        bitField0_ |= 0x00000002;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearComments() {
+        comments_ = getDefaultInstance().getComments();
+        bitField0_ = (bitField0_ & ~0x00000002);
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether findings that are new in the pull request get comments on their lines:
+       * `new` or `none`; `new` when not given.
+       * </pre>
+       *
+       * <code>optional string comments = 2 [json_name = "comments"];</code>
+       * @param value The bytes for comments to set.
+       * @return This builder for chaining.
+       */
+      public Builder setCommentsBytes(
+          com.google.protobuf.ByteString value) {
+        if (value == null) { throw new NullPointerException(); }
+        checkByteStringIsUtf8(value);
+        comments_ = value;
+        bitField0_ |= 0x00000002;
+        onChanged();
+        return this;
+      }
+
+      private int commentsMin_ = 0;
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @return Whether the commentsMin field is set.
+       */
+      @java.lang.Override public boolean hasCommentsMin() {
+        return ((bitField0_ & 0x00000004) != 0);
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @return The enum numeric value on the wire for commentsMin.
+       */
+      @java.lang.Override public int getCommentsMinValue() {
+        return commentsMin_;
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @param value The enum numeric value on the wire for commentsMin to set.
+       * @return This builder for chaining.
+       */
+      public Builder setCommentsMinValue(int value) {
+        commentsMin_ = value;
+        bitField0_ |= 0x00000004;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @return The commentsMin.
+       */
+      @java.lang.Override
+      public io.prwarden.v1.Severity.Level getCommentsMin() {
+        io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(commentsMin_);
+        return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @param value The commentsMin to set.
+       * @return This builder for chaining.
+       */
+      public Builder setCommentsMin(io.prwarden.v1.Severity.Level value) {
+        if (value == null) { throw new NullPointerException(); }
+        bitField0_ |= 0x00000004;
+        commentsMin_ = value.getNumber();
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * The least severe finding that gets a comment; `high` when not given.
+       * </pre>
+       *
+       * <code>optional .prwarden.v1.Severity.Level comments_min = 3 [json_name = "commentsMin"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearCommentsMin() {
+        bitField0_ = (bitField0_ & ~0x00000004);
+        commentsMin_ = 0;
+        onChanged();
+        return this;
+      }
+
+      private int commentsMax_ ;
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time; 20 when not given.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+       * @return Whether the commentsMax field is set.
+       */
+      @java.lang.Override
+      public boolean hasCommentsMax() {
+        return ((bitField0_ & 0x00000008) != 0);
+      }
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time; 20 when not given.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+       * @return The commentsMax.
+       */
+      @java.lang.Override
+      public int getCommentsMax() {
+        return commentsMax_;
+      }
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time; 20 when not given.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+       * @param value The commentsMax to set.
+       * @return This builder for chaining.
+       */
+      public Builder setCommentsMax(int value) {
+
+        commentsMax_ = value;
+        bitField0_ |= 0x00000008;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * How many comments a pull request gets in all its time; 20 when not given.
+       * </pre>
+       *
+       * <code>optional int32 comments_max = 4 [json_name = "commentsMax"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearCommentsMax() {
+        bitField0_ = (bitField0_ & ~0x00000008);
+        commentsMax_ = 0;
+        onChanged();
+        return this;
+      }
+
+      private java.lang.Object summary_ = "";
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @return Whether the summary field is set.
+       */
+      public boolean hasSummary() {
+        return ((bitField0_ & 0x00000010) != 0);
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @return The summary.
+       */
+      public java.lang.String getSummary() {
+        java.lang.Object ref = summary_;
+        if (!(ref instanceof java.lang.String)) {
+          com.google.protobuf.ByteString bs =
+              (com.google.protobuf.ByteString) ref;
+          java.lang.String s = bs.toStringUtf8();
+          summary_ = s;
+          return s;
+        } else {
+          return (java.lang.String) ref;
+        }
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @return The bytes for summary.
+       */
+      public com.google.protobuf.ByteString
+          getSummaryBytes() {
+        java.lang.Object ref = summary_;
+        if (ref instanceof String) {
+          com.google.protobuf.ByteString b = 
+              com.google.protobuf.ByteString.copyFromUtf8(
+                  (java.lang.String) ref);
+          summary_ = b;
+          return b;
+        } else {
+          return (com.google.protobuf.ByteString) ref;
+        }
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @param value The summary to set.
+       * @return This builder for chaining.
+       */
+      public Builder setSummary(
+          java.lang.String value) {
+        if (value == null) { throw new NullPointerException(); }
+        summary_ = value;
+        bitField0_ |= 0x00000010;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearSummary() {
+        summary_ = getDefaultInstance().getSummary();
+        bitField0_ = (bitField0_ & ~0x00000010);
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether there is one comment with a summary once there is a finding:
+       * `findings` or `none`; `findings` when not given.
+       * </pre>
+       *
+       * <code>optional string summary = 5 [json_name = "summary"];</code>
+       * @param value The bytes for summary to set.
+       * @return This builder for chaining.
+       */
+      public Builder setSummaryBytes(
+          com.google.protobuf.ByteString value) {
+        if (value == null) { throw new NullPointerException(); }
+        checkByteStringIsUtf8(value);
+        summary_ = value;
+        bitField0_ |= 0x00000010;
+        onChanged();
+        return this;
+      }
+
+      private boolean drafts_ ;
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too; false when not given.
+       * </pre>
+       *
+       * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+       * @return Whether the drafts field is set.
+       */
+      @java.lang.Override
+      public boolean hasDrafts() {
+        return ((bitField0_ & 0x00000020) != 0);
+      }
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too; false when not given.
+       * </pre>
+       *
+       * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+       * @return The drafts.
+       */
+      @java.lang.Override
+      public boolean getDrafts() {
+        return drafts_;
+      }
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too; false when not given.
+       * </pre>
+       *
+       * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+       * @param value The drafts to set.
+       * @return This builder for chaining.
+       */
+      public Builder setDrafts(boolean value) {
+
+        drafts_ = value;
+        bitField0_ |= 0x00000020;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * Whether drafts get comments and a summary, too; false when not given.
+       * </pre>
+       *
+       * <code>optional bool drafts = 6 [json_name = "drafts"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearDrafts() {
+        bitField0_ = (bitField0_ & ~0x00000020);
+        drafts_ = false;
+        onChanged();
+        return this;
+      }
+
+      private int forksCommentsMax_ ;
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most; 5 when not given.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+       * @return Whether the forksCommentsMax field is set.
+       */
+      @java.lang.Override
+      public boolean hasForksCommentsMax() {
+        return ((bitField0_ & 0x00000040) != 0);
+      }
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most; 5 when not given.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+       * @return The forksCommentsMax.
+       */
+      @java.lang.Override
+      public int getForksCommentsMax() {
+        return forksCommentsMax_;
+      }
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most; 5 when not given.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+       * @param value The forksCommentsMax to set.
+       * @return This builder for chaining.
+       */
+      public Builder setForksCommentsMax(int value) {
+
+        forksCommentsMax_ = value;
+        bitField0_ |= 0x00000040;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * How many comments a pull request from a fork gets at most; 5 when not given.
+       * </pre>
+       *
+       * <code>optional int32 forks_comments_max = 7 [json_name = "forksCommentsMax"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearForksCommentsMax() {
+        bitField0_ = (bitField0_ & ~0x00000040);
+        forksCommentsMax_ = 0;
+        onChanged();
+        return this;
+      }
+
+      private java.util.List<io.prwarden.v1.Policy.Publish.Repositories> repositories_ =
+        java.util.Collections.emptyList();
+      private void ensureRepositoriesIsMutable() {
+        if (!((bitField0_ & 0x00000080) != 0)) {
+          repositories_ = new java.util.ArrayList<io.prwarden.v1.Policy.Publish.Repositories>(repositories_);
+          bitField0_ |= 0x00000080;
+         }
+      }
+
+      private com.google.protobuf.RepeatedFieldBuilder<
+          io.prwarden.v1.Policy.Publish.Repositories, io.prwarden.v1.Policy.Publish.Repositories.Builder, io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder> repositoriesBuilder_;
+
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public java.util.List<io.prwarden.v1.Policy.Publish.Repositories> getRepositoriesList() {
+        if (repositoriesBuilder_ == null) {
+          return java.util.Collections.unmodifiableList(repositories_);
+        } else {
+          return repositoriesBuilder_.getMessageList();
+        }
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public int getRepositoriesCount() {
+        if (repositoriesBuilder_ == null) {
+          return repositories_.size();
+        } else {
+          return repositoriesBuilder_.getCount();
+        }
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public io.prwarden.v1.Policy.Publish.Repositories getRepositories(int index) {
+        if (repositoriesBuilder_ == null) {
+          return repositories_.get(index);
+        } else {
+          return repositoriesBuilder_.getMessage(index);
+        }
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder setRepositories(
+          int index, io.prwarden.v1.Policy.Publish.Repositories value) {
+        if (repositoriesBuilder_ == null) {
+          if (value == null) {
+            throw new NullPointerException();
+          }
+          ensureRepositoriesIsMutable();
+          repositories_.set(index, value);
+          onChanged();
+        } else {
+          repositoriesBuilder_.setMessage(index, value);
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder setRepositories(
+          int index, io.prwarden.v1.Policy.Publish.Repositories.Builder builderForValue) {
+        if (repositoriesBuilder_ == null) {
+          ensureRepositoriesIsMutable();
+          repositories_.set(index, builderForValue.build());
+          onChanged();
+        } else {
+          repositoriesBuilder_.setMessage(index, builderForValue.build());
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder addRepositories(io.prwarden.v1.Policy.Publish.Repositories value) {
+        if (repositoriesBuilder_ == null) {
+          if (value == null) {
+            throw new NullPointerException();
+          }
+          ensureRepositoriesIsMutable();
+          repositories_.add(value);
+          onChanged();
+        } else {
+          repositoriesBuilder_.addMessage(value);
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder addRepositories(
+          int index, io.prwarden.v1.Policy.Publish.Repositories value) {
+        if (repositoriesBuilder_ == null) {
+          if (value == null) {
+            throw new NullPointerException();
+          }
+          ensureRepositoriesIsMutable();
+          repositories_.add(index, value);
+          onChanged();
+        } else {
+          repositoriesBuilder_.addMessage(index, value);
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder addRepositories(
+          io.prwarden.v1.Policy.Publish.Repositories.Builder builderForValue) {
+        if (repositoriesBuilder_ == null) {
+          ensureRepositoriesIsMutable();
+          repositories_.add(builderForValue.build());
+          onChanged();
+        } else {
+          repositoriesBuilder_.addMessage(builderForValue.build());
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder addRepositories(
+          int index, io.prwarden.v1.Policy.Publish.Repositories.Builder builderForValue) {
+        if (repositoriesBuilder_ == null) {
+          ensureRepositoriesIsMutable();
+          repositories_.add(index, builderForValue.build());
+          onChanged();
+        } else {
+          repositoriesBuilder_.addMessage(index, builderForValue.build());
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder addAllRepositories(
+          java.lang.Iterable<? extends io.prwarden.v1.Policy.Publish.Repositories> values) {
+        if (repositoriesBuilder_ == null) {
+          ensureRepositoriesIsMutable();
+          com.google.protobuf.AbstractMessageLite.Builder.addAll(
+              values, repositories_);
+          onChanged();
+        } else {
+          repositoriesBuilder_.addAllMessages(values);
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder clearRepositories() {
+        if (repositoriesBuilder_ == null) {
+          repositories_ = java.util.Collections.emptyList();
+          bitField0_ = (bitField0_ & ~0x00000080);
+          onChanged();
+        } else {
+          repositoriesBuilder_.clear();
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public Builder removeRepositories(int index) {
+        if (repositoriesBuilder_ == null) {
+          ensureRepositoriesIsMutable();
+          repositories_.remove(index);
+          onChanged();
+        } else {
+          repositoriesBuilder_.remove(index);
+        }
+        return this;
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public io.prwarden.v1.Policy.Publish.Repositories.Builder getRepositoriesBuilder(
+          int index) {
+        return internalGetRepositoriesFieldBuilder().getBuilder(index);
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder getRepositoriesOrBuilder(
+          int index) {
+        if (repositoriesBuilder_ == null) {
+          return repositories_.get(index);  } else {
+          return repositoriesBuilder_.getMessageOrBuilder(index);
+        }
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public java.util.List<? extends io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder> 
+           getRepositoriesOrBuilderList() {
+        if (repositoriesBuilder_ != null) {
+          return repositoriesBuilder_.getMessageOrBuilderList();
+        } else {
+          return java.util.Collections.unmodifiableList(repositories_);
+        }
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public io.prwarden.v1.Policy.Publish.Repositories.Builder addRepositoriesBuilder() {
+        return internalGetRepositoriesFieldBuilder().addBuilder(
+            io.prwarden.v1.Policy.Publish.Repositories.getDefaultInstance());
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public io.prwarden.v1.Policy.Publish.Repositories.Builder addRepositoriesBuilder(
+          int index) {
+        return internalGetRepositoriesFieldBuilder().addBuilder(
+            index, io.prwarden.v1.Policy.Publish.Repositories.getDefaultInstance());
+      }
+      /**
+       * <pre>
+       * What is published in single repositories; later entries go before earlier
+       * ones.
+       * </pre>
+       *
+       * <code>repeated .prwarden.v1.Policy.Publish.Repositories repositories = 8 [json_name = "repositories"];</code>
+       */
+      public java.util.List<io.prwarden.v1.Policy.Publish.Repositories.Builder> 
+           getRepositoriesBuilderList() {
+        return internalGetRepositoriesFieldBuilder().getBuilderList();
+      }
+      private com.google.protobuf.RepeatedFieldBuilder<
+          io.prwarden.v1.Policy.Publish.Repositories, io.prwarden.v1.Policy.Publish.Repositories.Builder, io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder> 
+          internalGetRepositoriesFieldBuilder() {
+        if (repositoriesBuilder_ == null) {
+          repositoriesBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+              io.prwarden.v1.Policy.Publish.Repositories, io.prwarden.v1.Policy.Publish.Repositories.Builder, io.prwarden.v1.Policy.Publish.RepositoriesOrBuilder>(
+                  repositories_,
+                  ((bitField0_ & 0x00000080) != 0),
+                  getParentForChildren(),
+                  isClean());
+          repositories_ = null;
+        }
+        return repositoriesBuilder_;
+      }
+
+      // @@protoc_insertion_point(builder_scope:prwarden.v1.Policy.Publish)
+    }
+
+    // @@protoc_insertion_point(class_scope:prwarden.v1.Policy.Publish)
+    private static final io.prwarden.v1.Policy.Publish DEFAULT_INSTANCE;
+    static {
+      DEFAULT_INSTANCE = new io.prwarden.v1.Policy.Publish();
+    }
+
+    public static io.prwarden.v1.Policy.Publish getDefaultInstance() {
+      return DEFAULT_INSTANCE;
+    }
+
+    private static final com.google.protobuf.Parser<Publish>
+        PARSER = new com.google.protobuf.AbstractParser<Publish>() {
+      @java.lang.Override
+      public Publish parsePartialFrom(
+          com.google.protobuf.CodedInputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        Builder builder = newBuilder();
+        try {
+          builder.mergeFrom(input, extensionRegistry);
+        } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+          throw e.setUnfinishedMessage(builder.buildPartial());
+        } catch (com.google.protobuf.UninitializedMessageException e) {
+          throw e.asInvalidProtocolBufferException().setUnfinishedMessage(builder.buildPartial());
+        } catch (java.io.IOException e) {
+          throw new com.google.protobuf.InvalidProtocolBufferException(e)
+              .setUnfinishedMessage(builder.buildPartial());
+        }
+        return builder.buildPartial();
+      }
+    };
+
+    public static com.google.protobuf.Parser<Publish> parser() {
+      return PARSER;
+    }
+
+    @java.lang.Override
+    public com.google.protobuf.Parser<Publish> getParserForType() {
+      return PARSER;
+    }
+
+    @java.lang.Override
+    public io.prwarden.v1.Policy.Publish getDefaultInstanceForType() {
+      return DEFAULT_INSTANCE;
+    }
+
+  }
+
   private int bitField0_;
   public static final int DISABLE_FIELD_NUMBER = 1;
   @SuppressWarnings("serial")
@@ -4102,6 +7990,44 @@ io.prwarden.v1.Policy.Override defaultValue) {
     return skips_ == null ? io.prwarden.v1.Policy.Skips.getDefaultInstance() : skips_;
   }
 
+  public static final int PUBLISH_FIELD_NUMBER = 10;
+  private io.prwarden.v1.Policy.Publish publish_;
+  /**
+   * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   * @return Whether the publish field is set.
+   */
+  @java.lang.Override
+  public boolean hasPublish() {
+    return ((bitField0_ & 0x00000010) != 0);
+  }
+  /**
+   * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   * @return The publish.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Policy.Publish getPublish() {
+    return publish_ == null ? io.prwarden.v1.Policy.Publish.getDefaultInstance() : publish_;
+  }
+  /**
+   * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Policy.PublishOrBuilder getPublishOrBuilder() {
+    return publish_ == null ? io.prwarden.v1.Policy.Publish.getDefaultInstance() : publish_;
+  }
+
   public static final int ETAG_FIELD_NUMBER = 7;
   @SuppressWarnings("serial")
   private volatile java.lang.Object etag_ = "";
@@ -4163,7 +8089,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
    */
   @java.lang.Override
   public boolean hasUpdatedAt() {
-    return ((bitField0_ & 0x00000010) != 0);
+    return ((bitField0_ & 0x00000020) != 0);
   }
   /**
    * <pre>
@@ -4203,7 +8129,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
    */
   @java.lang.Override
   public boolean hasUpdatedBy() {
-    return ((bitField0_ & 0x00000020) != 0);
+    return ((bitField0_ & 0x00000040) != 0);
   }
   /**
    * <pre>
@@ -4289,11 +8215,14 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 7, etag_);
     }
-    if (((bitField0_ & 0x00000010) != 0)) {
+    if (((bitField0_ & 0x00000020) != 0)) {
       output.writeMessage(8, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000020) != 0)) {
+    if (((bitField0_ & 0x00000040) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 9, updatedBy_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      output.writeMessage(10, getPublish());
     }
     getUnknownFields().writeTo(output);
   }
@@ -4341,12 +8270,16 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(7, etag_);
     }
-    if (((bitField0_ & 0x00000010) != 0)) {
+    if (((bitField0_ & 0x00000020) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(8, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000020) != 0)) {
+    if (((bitField0_ & 0x00000040) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(9, updatedBy_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(10, getPublish());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -4385,6 +8318,11 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (hasSkips()) {
       if (!getSkips()
           .equals(other.getSkips())) return false;
+    }
+    if (hasPublish() != other.hasPublish()) return false;
+    if (hasPublish()) {
+      if (!getPublish()
+          .equals(other.getPublish())) return false;
     }
     if (!getEtag()
         .equals(other.getEtag())) return false;
@@ -4432,6 +8370,10 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (hasSkips()) {
       hash = (37 * hash) + SKIPS_FIELD_NUMBER;
       hash = (53 * hash) + getSkips().hashCode();
+    }
+    if (hasPublish()) {
+      hash = (37 * hash) + PUBLISH_FIELD_NUMBER;
+      hash = (53 * hash) + getPublish().hashCode();
     }
     hash = (37 * hash) + ETAG_FIELD_NUMBER;
     hash = (53 * hash) + getEtag().hashCode();
@@ -4602,6 +8544,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         internalGetLockedFieldBuilder();
         internalGetSuppressionFieldBuilder();
         internalGetSkipsFieldBuilder();
+        internalGetPublishFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
       }
     }
@@ -4627,6 +8570,11 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (skipsBuilder_ != null) {
         skipsBuilder_.dispose();
         skipsBuilder_ = null;
+      }
+      publish_ = null;
+      if (publishBuilder_ != null) {
+        publishBuilder_.dispose();
+        publishBuilder_ = null;
       }
       etag_ = "";
       updatedAt_ = null;
@@ -4699,17 +8647,23 @@ io.prwarden.v1.Policy.Override defaultValue) {
         to_bitField0_ |= 0x00000008;
       }
       if (((from_bitField0_ & 0x00000040) != 0)) {
-        result.etag_ = etag_;
+        result.publish_ = publishBuilder_ == null
+            ? publish_
+            : publishBuilder_.build();
+        to_bitField0_ |= 0x00000010;
       }
       if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.etag_ = etag_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
-        to_bitField0_ |= 0x00000010;
-      }
-      if (((from_bitField0_ & 0x00000100) != 0)) {
-        result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00000020;
+      }
+      if (((from_bitField0_ & 0x00000200) != 0)) {
+        result.updatedBy_ = updatedBy_;
+        to_bitField0_ |= 0x00000040;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -4751,9 +8705,12 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (other.hasSkips()) {
         mergeSkips(other.getSkips());
       }
+      if (other.hasPublish()) {
+        mergePublish(other.getPublish());
+      }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00000040;
+        bitField0_ |= 0x00000080;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -4761,7 +8718,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x00000100;
+        bitField0_ |= 0x00000200;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -4833,21 +8790,28 @@ io.prwarden.v1.Policy.Override defaultValue) {
             } // case 50
             case 58: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00000040;
+              bitField0_ |= 0x00000080;
               break;
             } // case 58
             case 66: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00000080;
+              bitField0_ |= 0x00000100;
               break;
             } // case 66
             case 74: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00000100;
+              bitField0_ |= 0x00000200;
               break;
             } // case 74
+            case 82: {
+              input.readMessage(
+                  internalGetPublishFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 82
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5767,6 +9731,163 @@ io.prwarden.v1.Policy.Override defaultValue) {
       return skipsBuilder_;
     }
 
+    private io.prwarden.v1.Policy.Publish publish_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Policy.Publish, io.prwarden.v1.Policy.Publish.Builder, io.prwarden.v1.Policy.PublishOrBuilder> publishBuilder_;
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     * @return Whether the publish field is set.
+     */
+    public boolean hasPublish() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     * @return The publish.
+     */
+    public io.prwarden.v1.Policy.Publish getPublish() {
+      if (publishBuilder_ == null) {
+        return publish_ == null ? io.prwarden.v1.Policy.Publish.getDefaultInstance() : publish_;
+      } else {
+        return publishBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public Builder setPublish(io.prwarden.v1.Policy.Publish value) {
+      if (publishBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        publish_ = value;
+      } else {
+        publishBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public Builder setPublish(
+        io.prwarden.v1.Policy.Publish.Builder builderForValue) {
+      if (publishBuilder_ == null) {
+        publish_ = builderForValue.build();
+      } else {
+        publishBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public Builder mergePublish(io.prwarden.v1.Policy.Publish value) {
+      if (publishBuilder_ == null) {
+        if (((bitField0_ & 0x00000040) != 0) &&
+          publish_ != null &&
+          publish_ != io.prwarden.v1.Policy.Publish.getDefaultInstance()) {
+          getPublishBuilder().mergeFrom(value);
+        } else {
+          publish_ = value;
+        }
+      } else {
+        publishBuilder_.mergeFrom(value);
+      }
+      if (publish_ != null) {
+        bitField0_ |= 0x00000040;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public Builder clearPublish() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      publish_ = null;
+      if (publishBuilder_ != null) {
+        publishBuilder_.dispose();
+        publishBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public io.prwarden.v1.Policy.Publish.Builder getPublishBuilder() {
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return internalGetPublishFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    public io.prwarden.v1.Policy.PublishOrBuilder getPublishOrBuilder() {
+      if (publishBuilder_ != null) {
+        return publishBuilder_.getMessageOrBuilder();
+      } else {
+        return publish_ == null ?
+            io.prwarden.v1.Policy.Publish.getDefaultInstance() : publish_;
+      }
+    }
+    /**
+     * <pre>
+     * What is published in the pull requests of connections.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Policy.Publish, io.prwarden.v1.Policy.Publish.Builder, io.prwarden.v1.Policy.PublishOrBuilder> 
+        internalGetPublishFieldBuilder() {
+      if (publishBuilder_ == null) {
+        publishBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Policy.Publish, io.prwarden.v1.Policy.Publish.Builder, io.prwarden.v1.Policy.PublishOrBuilder>(
+                getPublish(),
+                getParentForChildren(),
+                isClean());
+        publish_ = null;
+      }
+      return publishBuilder_;
+    }
+
     private java.lang.Object etag_ = "";
     /**
      * <pre>
@@ -5825,7 +9946,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00000040;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -5840,7 +9961,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00000040);
+      bitField0_ = (bitField0_ & ~0x00000080);
       onChanged();
       return this;
     }
@@ -5859,7 +9980,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00000040;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -5876,7 +9997,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00000080) != 0);
+      return ((bitField0_ & 0x00000100) != 0);
     }
     /**
      * <pre>
@@ -5909,7 +10030,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00000080;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -5927,7 +10048,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00000080;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -5940,7 +10061,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00000080) != 0) &&
+        if (((bitField0_ & 0x00000100) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -5951,7 +10072,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00000080;
+        bitField0_ |= 0x00000100;
         onChanged();
       }
       return this;
@@ -5964,7 +10085,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 8 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00000080);
+      bitField0_ = (bitField0_ & ~0x00000100);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -5981,7 +10102,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 8 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00000080;
+      bitField0_ |= 0x00000100;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -6032,7 +10153,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x00000100) != 0);
+      return ((bitField0_ & 0x00000200) != 0);
     }
     /**
      * <pre>
@@ -6091,7 +10212,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x00000100;
+      bitField0_ |= 0x00000200;
       onChanged();
       return this;
     }
@@ -6106,7 +10227,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x00000100);
+      bitField0_ = (bitField0_ & ~0x00000200);
       onChanged();
       return this;
     }
@@ -6125,7 +10246,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x00000100;
+      bitField0_ |= 0x00000200;
       onChanged();
       return this;
     }

@@ -223,6 +223,33 @@ io.prwarden.v1.Policy.Override defaultValue);
 
   /**
    * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   * @return Whether the publish field is set.
+   */
+  boolean hasPublish();
+  /**
+   * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   * @return The publish.
+   */
+  io.prwarden.v1.Policy.Publish getPublish();
+  /**
+   * <pre>
+   * What is published in the pull requests of connections.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Policy.Publish publish = 10 [json_name = "publish"];</code>
+   */
+  io.prwarden.v1.Policy.PublishOrBuilder getPublishOrBuilder();
+
+  /**
+   * <pre>
    * Stands for the content of the policy. In a request it is the one that the
    * policy must have; without it any is replaced.
    * </pre>

@@ -50,6 +50,7 @@ private static final long serialVersionUID = 0L;
     observed_ = java.util.Collections.emptyList();
     createdBy_ = "";
     priority_ = 0;
+    checkUrl_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -1557,7 +1558,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object createdBy_ = "";
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -1578,7 +1580,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -1634,6 +1637,71 @@ private static final long serialVersionUID = 0L;
   @java.lang.Override public io.prwarden.v1.Priority.Level getPriority() {
     io.prwarden.v1.Priority.Level result = io.prwarden.v1.Priority.Level.forNumber(priority_);
     return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
+  }
+
+  public static final int CHECK_URL_FIELD_NUMBER = 29;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object checkUrl_ = "";
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return Whether the checkUrl field is set.
+   */
+  @java.lang.Override
+  public boolean hasCheckUrl() {
+    return ((bitField0_ & 0x00010000) != 0);
+  }
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return The checkUrl.
+   */
+  @java.lang.Override
+  public java.lang.String getCheckUrl() {
+    java.lang.Object ref = checkUrl_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      checkUrl_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return The bytes for checkUrl.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCheckUrlBytes() {
+    java.lang.Object ref = checkUrl_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      checkUrl_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
   }
 
   private byte memoizedIsInitialized = -1;
@@ -1733,6 +1801,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00008000) != 0)) {
       output.writeEnum(28, priority_);
+    }
+    if (((bitField0_ & 0x00010000) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 29, checkUrl_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1845,6 +1916,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(28, priority_);
+    }
+    if (((bitField0_ & 0x00010000) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(29, checkUrl_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1962,6 +2036,11 @@ private static final long serialVersionUID = 0L;
     if (hasPriority()) {
       if (priority_ != other.priority_) return false;
     }
+    if (hasCheckUrl() != other.hasCheckUrl()) return false;
+    if (hasCheckUrl()) {
+      if (!getCheckUrl()
+          .equals(other.getCheckUrl())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -2073,6 +2152,10 @@ private static final long serialVersionUID = 0L;
     if (hasPriority()) {
       hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
       hash = (53 * hash) + priority_;
+    }
+    if (hasCheckUrl()) {
+      hash = (37 * hash) + CHECK_URL_FIELD_NUMBER;
+      hash = (53 * hash) + getCheckUrl().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -2324,6 +2407,7 @@ private static final long serialVersionUID = 0L;
       bitField0_ = (bitField0_ & ~0x02000000);
       createdBy_ = "";
       priority_ = 0;
+      checkUrl_ = "";
       return this;
     }
 
@@ -2513,6 +2597,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x08000000) != 0)) {
         result.priority_ = priority_;
         to_bitField0_ |= 0x00008000;
+      }
+      if (((from_bitField0_ & 0x10000000) != 0)) {
+        result.checkUrl_ = checkUrl_;
+        to_bitField0_ |= 0x00010000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2769,6 +2857,11 @@ private static final long serialVersionUID = 0L;
       if (other.hasPriority()) {
         setPriorityValue(other.getPriorityValue());
       }
+      if (other.hasCheckUrl()) {
+        checkUrl_ = other.checkUrl_;
+        bitField0_ |= 0x10000000;
+        onChanged();
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -2999,6 +3092,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x08000000;
               break;
             } // case 224
+            case 234: {
+              checkUrl_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x10000000;
+              break;
+            } // case 234
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -7415,7 +7513,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object createdBy_ = "";
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -7435,7 +7534,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -7456,7 +7556,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -7473,7 +7574,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -7487,7 +7589,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Who created the review: `key:` and the identifier of an API key.
+     * Who created the review: `key:` and the identifier of an API key, or `user:` and
+     * that of a person.
      * </pre>
      *
      * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -7582,6 +7685,121 @@ private static final long serialVersionUID = 0L;
     public Builder clearPriority() {
       bitField0_ = (bitField0_ & ~0x08000000);
       priority_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object checkUrl_ = "";
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @return Whether the checkUrl field is set.
+     */
+    public boolean hasCheckUrl() {
+      return ((bitField0_ & 0x10000000) != 0);
+    }
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @return The checkUrl.
+     */
+    public java.lang.String getCheckUrl() {
+      java.lang.Object ref = checkUrl_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        checkUrl_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @return The bytes for checkUrl.
+     */
+    public com.google.protobuf.ByteString
+        getCheckUrlBytes() {
+      java.lang.Object ref = checkUrl_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        checkUrl_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @param value The checkUrl to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCheckUrl(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkUrl_ = value;
+      bitField0_ |= 0x10000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCheckUrl() {
+      checkUrl_ = getDefaultInstance().getCheckUrl();
+      bitField0_ = (bitField0_ & ~0x10000000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Page on which a GitHub App, a connection of the organization, shows the findings
+     * of `head_sha` in its check, so that a job of a CI service need not annotate them
+     * once more. Only GetReview tells it; absent where no App does.
+     * </pre>
+     *
+     * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+     * @param value The bytes for checkUrl to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCheckUrlBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      checkUrl_ = value;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }

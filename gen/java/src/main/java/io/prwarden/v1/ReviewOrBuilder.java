@@ -844,7 +844,8 @@ public interface ReviewOrBuilder extends
 
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -853,7 +854,8 @@ public interface ReviewOrBuilder extends
   java.lang.String getCreatedBy();
   /**
    * <pre>
-   * Who created the review: `key:` and the identifier of an API key.
+   * Who created the review: `key:` and the identifier of an API key, or `user:` and
+   * that of a person.
    * </pre>
    *
    * <code>string created_by = 27 [json_name = "createdBy"];</code>
@@ -889,4 +891,39 @@ public interface ReviewOrBuilder extends
    * @return The priority.
    */
   io.prwarden.v1.Priority.Level getPriority();
+
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return Whether the checkUrl field is set.
+   */
+  boolean hasCheckUrl();
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return The checkUrl.
+   */
+  java.lang.String getCheckUrl();
+  /**
+   * <pre>
+   * Page on which a GitHub App, a connection of the organization, shows the findings
+   * of `head_sha` in its check, so that a job of a CI service need not annotate them
+   * once more. Only GetReview tells it; absent where no App does.
+   * </pre>
+   *
+   * <code>optional string check_url = 29 [json_name = "checkUrl"];</code>
+   * @return The bytes for checkUrl.
+   */
+  com.google.protobuf.ByteString
+      getCheckUrlBytes();
 }

@@ -474,7 +474,8 @@ public final class RuleServiceGrpc {
      * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS
      * (RULE_EXISTS) when the id is taken, by a default rule too;
-     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+     * over 16 MiB of them as a document of BatchRules in JSON without blanks.
      * </pre>
      */
     default void createRule(io.prwarden.v1.CreateRuleRequest request,
@@ -492,8 +493,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
      * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
      * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
+     * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+     * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+     * the request, or meanwhile.
      * </pre>
      */
     default void updateRule(io.prwarden.v1.UpdateRuleRequest request,
@@ -515,10 +517,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
      * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
-     * call runs.
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+     * CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+     * the request, or meanwhile; UNAVAILABLE while another such call runs.
      * </pre>
      */
     default io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesRequest> batchRules(
@@ -682,7 +683,8 @@ public final class RuleServiceGrpc {
      * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS
      * (RULE_EXISTS) when the id is taken, by a default rule too;
-     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+     * over 16 MiB of them as a document of BatchRules in JSON without blanks.
      * </pre>
      */
     public void createRule(io.prwarden.v1.CreateRuleRequest request,
@@ -701,8 +703,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
      * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
      * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
+     * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+     * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+     * the request, or meanwhile.
      * </pre>
      */
     public void updateRule(io.prwarden.v1.UpdateRuleRequest request,
@@ -725,10 +728,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
      * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
-     * call runs.
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+     * CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+     * the request, or meanwhile; UNAVAILABLE while another such call runs.
      * </pre>
      */
     public io.grpc.stub.StreamObserver<io.prwarden.v1.BatchRulesRequest> batchRules(
@@ -876,7 +878,8 @@ public final class RuleServiceGrpc {
      * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS
      * (RULE_EXISTS) when the id is taken, by a default rule too;
-     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+     * over 16 MiB of them as a document of BatchRules in JSON without blanks.
      * </pre>
      */
     public io.prwarden.v1.CreateRuleResponse createRule(io.prwarden.v1.CreateRuleRequest request) throws io.grpc.StatusException {
@@ -894,8 +897,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
      * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
      * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
+     * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+     * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+     * the request, or meanwhile.
      * </pre>
      */
     public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) throws io.grpc.StatusException {
@@ -917,10 +921,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, with fields such as
      * `rules[2].pattern`; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS)
-     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) over 5,000
-     * rules in the organization; ABORTED (ETAG_MISMATCH) when rules were changed
-     * since the etag of the request, or meanwhile; UNAVAILABLE while another such
-     * call runs.
+     * for the id of a default rule; FAILED_PRECONDITION (RULE_QUOTA) as for
+     * CreateRule; ABORTED (ETAG_MISMATCH) when rules were changed since the etag of
+     * the request, or meanwhile; UNAVAILABLE while another such call runs.
      * </pre>
      */
     @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
@@ -1064,7 +1067,8 @@ public final class RuleServiceGrpc {
      * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS
      * (RULE_EXISTS) when the id is taken, by a default rule too;
-     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+     * over 16 MiB of them as a document of BatchRules in JSON without blanks.
      * </pre>
      */
     public io.prwarden.v1.CreateRuleResponse createRule(io.prwarden.v1.CreateRuleRequest request) {
@@ -1082,8 +1086,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
      * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
      * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
+     * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+     * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+     * the request, or meanwhile.
      * </pre>
      */
     public io.prwarden.v1.UpdateRuleResponse updateRule(io.prwarden.v1.UpdateRuleRequest request) {
@@ -1228,7 +1233,8 @@ public final class RuleServiceGrpc {
      * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
      * repository that the organization may not scan; ALREADY_EXISTS
      * (RULE_EXISTS) when the id is taken, by a default rule too;
-     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization, or
+     * over 16 MiB of them as a document of BatchRules in JSON without blanks.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.CreateRuleResponse> createRule(
@@ -1247,8 +1253,9 @@ public final class RuleServiceGrpc {
      * Errors: INVALID_ARGUMENT as for CreateRule, and for a mask that names no
      * field of a rule; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository
      * that the organization may not scan, (DEFAULT_RULE) for a rule of the default
-     * ruleset; NOT_FOUND; ABORTED (ETAG_MISMATCH) when the rule was changed since
-     * the etag of the request, or meanwhile.
+     * ruleset; NOT_FOUND; FAILED_PRECONDITION (RULE_QUOTA) as for CreateRule, for
+     * the size; ABORTED (ETAG_MISMATCH) when the rule was changed since the etag of
+     * the request, or meanwhile.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.UpdateRuleResponse> updateRule(

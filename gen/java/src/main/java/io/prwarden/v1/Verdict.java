@@ -69,8 +69,8 @@ private static final long serialVersionUID = 0L;
     unspecified(0),
     /**
      * <pre>
-     * No finding is as severe as the threshold, and nothing that counts was left
-     * out.
+     * No finding is as severe as the threshold, but for those that somebody has set
+     * aside, and nothing that counts was left out.
      * </pre>
      *
      * <code>pass = 1;</code>
@@ -78,7 +78,8 @@ private static final long serialVersionUID = 0L;
     pass(1),
     /**
      * <pre>
-     * At least one finding is as severe as the threshold.
+     * At least one finding is as severe as the threshold, and nobody has set it
+     * aside.
      * </pre>
      *
      * <code>fail = 2;</code>
@@ -115,8 +116,8 @@ private static final long serialVersionUID = 0L;
     public static final int unspecified_VALUE = 0;
     /**
      * <pre>
-     * No finding is as severe as the threshold, and nothing that counts was left
-     * out.
+     * No finding is as severe as the threshold, but for those that somebody has set
+     * aside, and nothing that counts was left out.
      * </pre>
      *
      * <code>pass = 1;</code>
@@ -124,7 +125,8 @@ private static final long serialVersionUID = 0L;
     public static final int pass_VALUE = 1;
     /**
      * <pre>
-     * At least one finding is as severe as the threshold.
+     * At least one finding is as severe as the threshold, and nobody has set it
+     * aside.
      * </pre>
      *
      * <code>fail = 2;</code>

@@ -1,0 +1,60 @@
+package scan
+
+import (
+	"path"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/language"
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// linkToOther is the finding about a link whose name rules look at that don't look at
+// what it leads to: a later change of that alone would pass them by. nil for none.
+func (p *plan) linkToOther(f *File) *finding.Finding {
+	if f.LinkTo == "" || !p.isLookedAtLess(f.LinkTo, f.Path) {
+		return nil
+	}
+
+	about := reports{file: f.Path, prints: fingerprinter{}}
+	about.add(rule.MetaLinkToOther, rule.Warning, 1, f.LinkTo,
+		"This is a link to `%s`, where some rules don't look that look here: "+
+			"what is changed there later passes them by. Give both the same ending and the same kind of folder.",
+		printable([]byte(f.LinkTo), MaxSnippet))
+	if !p.metas.apply(&about.list[0]) {
+		return nil
+	}
+	return &about.list[0]
+}
+
+// isLookedAtLess tells whether some rule looks at a file with the path of the link, and
+// not at one with that of its target.
+func (p *plan) isLookedAtLess(target, link string) bool {
+	file := func(g group, path string) *match.File {
+		session := g.session(p.exclude.Match(path))
+		if session == nil {
+			return nil
+		}
+		return session.File(path, language.Of(path, nil)...)
+	}
+	for _, g := range p.groups {
+		a, b := file(g, target), file(g, link)
+		if b != nil && b.Subset(func(rule int) bool { return a == nil || !a.Looks(rule) }) != nil {
+			return true
+		}
+	}
+
+	return false
+}
+
+// LinkTarget is the path that a link in a repository leads to by its text, whether
+// something is there or not; "" when it leads out of the repository.
+func LinkTarget(link, text string) string {
+	to := path.Join(path.Dir(link), text)
+	if strings.HasPrefix(text, "/") || to == ".." || strings.HasPrefix(to, "../") {
+		return ""
+	}
+
+	return to
+}
