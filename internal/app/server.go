@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/gen/openapi"
+	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/background"
@@ -51,6 +52,8 @@ type Server struct {
 	policies      *policy.Service
 	triage        *triage.Service
 	keys          *auth.Keys
+	sessions      *account.Sessions
+	accounts      *account.Service
 	dispatcher    *review.Dispatcher
 	publisher     *publish.Publisher
 	listener      *store.Listener
@@ -207,6 +210,8 @@ func (s *Server) assembleFace(
 	c config.Config, rules *rule.Service, client review.Scanner, trials *review.Trials,
 ) (err error) {
 	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
+	s.sessions = account.NewSessions(s.store, s.store.Now, s.log)
+	s.accounts = account.NewService(s.store, s.sessions, account.NewPasswords(), limiter, s.store.Now, s.log)
 	admission := rpc.Admission{
 		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit),
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
@@ -249,6 +254,7 @@ func (s *Server) Addresses() Addresses {
 // Start begins to serve and to scan.
 func (s *Server) Start() {
 	s.keys.Start()
+	s.sessions.Start()
 	s.ready.start()
 	s.listener.Start()
 	s.dispatcher.Start()
@@ -304,7 +310,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		s.listener.Stop()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 		defer cancel()
-		return errors.Join(err, s.retention.Stop(last), s.keys.Stop(last))
+		return errors.Join(err, s.retention.Stop(last), s.keys.Stop(last), s.sessions.Stop(last))
 	})
 }
 

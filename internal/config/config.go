@@ -23,6 +23,7 @@ type Config struct {
 	Client
 	Tenants
 	Hosts
+	Pages
 }
 
 // Command is a subcommand that takes settings, as a bit in a set of them.
@@ -56,6 +57,7 @@ func Default() Config {
 		Scanning:  defaultScanning(),
 		Process:   defaultProcess(),
 		Client:    defaultClient(),
+		Pages:     defaultPages(),
 	}
 }
 

@@ -65,7 +65,7 @@ func Settings(cmd Command) []Setting {
 		}},
 		d.Listen.settings(), d.Storage.settings(), d.Retention.settings(), d.Scanning.settings(),
 		d.Link.settings(), d.Process.settings(), d.Client.settings(), d.Tenants.settings(),
-		d.Hosts.settings(),
+		d.Hosts.settings(), d.Pages.settings(),
 	}
 	var settings []Setting
 	for _, group := range groups {
