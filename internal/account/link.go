@@ -12,7 +12,7 @@ import (
 const (
 	SetUpPath  = "/setup?token="
 	ResetPath  = "/reset?token="
-	InvitePath = "/invitations/"
+	InvitePath = "/invitation?token="
 )
 
 // newLink makes a link and its token.

@@ -115,7 +115,11 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	if err = s.openPorts(ctx, c.Listen); err != nil {
 		return nil, err
 	}
-	return s, s.assemble(c, client)
+	if err = s.assemble(c, client); err != nil {
+		return s, err
+	}
+
+	return s, s.offerSetUp(ctx, c)
 }
 
 // openStore opens the database, an SQLite one for this server alone, makes it
@@ -232,6 +236,7 @@ func (s *Server) assembleFace(
 	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Log: s.log,
 		Hooks: s.hooks(c, admission.Guard), Setup: &setup.Handler{Service: s.connections, Log: s.log},
+		Pages: s.pages(c, admission),
 		Ready: s.ready.Check, Scanner: client.Available,
 		Observe: s.metrics.answered, Tracer: s.tracing.tracer,
 	})

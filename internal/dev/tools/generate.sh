@@ -26,7 +26,16 @@ bin/sdk/node/node_modules/.bin/openapi-typescript "$fresh/gen/openapi/openapi.js
 # A Python package without this file is none for type checkers.
 echo '"""Messages and gRPC stubs of version 1 of the API, made from its protos."""' >"$fresh/gen/python/src/prwarden/v1/__init__.py"
 
+# Pages stand beside their templates, so they are made in a copy.
+cp -r internal/server/web "$fresh/web"
+bin/templ generate -path "$fresh/web" >/dev/null 2>&1
+
 same=yes
+for page in "$fresh"/web/*_templ.go; do
+	cmp -s "$page" "internal/server/web/$(basename "$page")" && continue
+	same=no
+	echo "internal/server/web/$(basename "$page") is not what its template makes" >>"$fresh/differences"
+done
 for path in $made; do
 	diff -r "$path" "$fresh/$path" >>"$fresh/differences" 2>&1 || same=no
 done
@@ -51,6 +60,7 @@ if [ "$same" = yes ]; then
 	echo "gen/ was up to date."
 	exit 0
 fi
+cp "$fresh"/web/*_templ.go internal/server/web/
 # Files that are no longer made have to go, and files that did not change keep
 # their time.
 for path in $made; do

@@ -47,6 +47,9 @@ type Config struct {
 	// nothing.
 	Setup http.Handler
 
+	// Pages are the dashboard; nil for none. They admit by themselves.
+	Pages Pages
+
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
 	// Scanner reports whether a scanner can be reached.
@@ -64,6 +67,15 @@ type Config struct {
 // Hooks takes deliveries of code hosts; see hook.Handler.
 type Hooks interface {
 	Receive(w http.ResponseWriter, r *http.Request) (status string, d auth.Decision, err error)
+}
+
+// Pages are what people see in a browser; see web.Handler.
+type Pages interface {
+	http.Handler
+	// Serves reports whether a path is one of theirs.
+	Serves(path string) bool
+	// Route returns the pattern of a request's path, for logs and metrics.
+	Route(r *http.Request) string
 }
 
 // Gateway is the handler of the REST API.
@@ -159,6 +171,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isHealth(r.URL.Path):
 		serve = g.health
+	case g.Pages != nil && g.Pages.Serves(r.URL.Path):
+		serve = g.page
 	case g.Hooks != nil && strings.HasPrefix(r.URL.Path, hook.Path):
 		serve = g.hook
 	}
@@ -227,6 +241,13 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 
 	e.request = request
 	return g.dispatch(e, r.WithContext(rpc.Admitted(ctx, caller)))
+}
+
+// page has a page answered. Errors are pages, too.
+func (g *Gateway) page(e *exchange, r *http.Request) error {
+	e.pattern = g.Pages.Route(r)
+	g.Pages.ServeHTTP(e, r)
+	return nil
 }
 
 // hook has a delivery of a code host taken.

@@ -202,6 +202,12 @@ func callOf(ctx context.Context) *Call {
 	return &Call{}
 }
 
+// RequestID returns the identifier of the request, as the log has it.
+func RequestID(ctx context.Context) string { return callOf(ctx).RequestID }
+
+// SetReason keeps why a request failed, for its log line.
+func SetReason(ctx context.Context, reason string) { callOf(ctx).Reason = reason }
+
 // SetReviewID has the log line of a request name the review that it created, so
 // that the request and the scan can be joined.
 func SetReviewID(ctx context.Context, id string) { callOf(ctx).ReviewID = id }
