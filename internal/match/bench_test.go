@@ -15,7 +15,10 @@ import (
 func toMatch(rules []rule.Rule) []match.Rule {
 	list := make([]match.Rule, len(rules))
 	for i, r := range rules {
-		list[i] = match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude}
+		list[i] = match.Rule{
+			Pattern: r.Pattern, Multiline: r.Multiline,
+			Include: r.Paths.Include, Exclude: r.Paths.Exclude, Languages: r.Languages,
+		}
 	}
 
 	return list
@@ -48,7 +51,7 @@ func BenchmarkMatch(b *testing.B) {
 			s := m.NewSession(forever, nil)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				_, err := s.File("internal/scan/x.go").Match(b.Context(), lines, all, 10_000)
+				_, err := s.File("internal/scan/x.go", "go").Match(b.Context(), lines, all, 10_000)
 				require.NoError(b, err)
 			}
 		})

@@ -2193,14 +2193,14 @@ export interface components {
         RulePaths: {
             /** @description A file is not looked at when one of these matches. */
             exclude: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include: string[];
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
         RulePathsInput: {
             /** @description A file is not looked at when one of these matches. */
             exclude?: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include?: string[];
         };
         /** @description RuleStats is the numbers of a rule. */
