@@ -10,15 +10,13 @@ import (
 
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 func toMatch(rules []rule.Rule) []match.Rule {
 	list := make([]match.Rule, len(rules))
 	for i, r := range rules {
-		list[i] = match.Rule{
-			Pattern: r.Pattern, Multiline: r.Multiline,
-			Include: r.Paths.Include, Exclude: r.Paths.Exclude, Languages: r.Languages,
-		}
+		list[i] = match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude}
 	}
 
 	return list
@@ -43,7 +41,14 @@ func BenchmarkMatch(b *testing.B) {
 		text = append(text, data...)
 	}
 
-	for name, rules := range map[string][]match.Rule{"default": defaultRules(), "thousand": thousandRules()} {
+	loaded, err := defaults.Load()
+	require.NoError(b, err)
+	ofLanguages := toMatch(loaded)
+	for i, r := range loaded {
+		ofLanguages[i].Languages = r.Languages
+	}
+
+	for name, rules := range map[string][]match.Rule{"default": ofLanguages, "thousand": thousandRules()} {
 		b.Run(name, func(b *testing.B) {
 			m, err := match.Compile(rules)
 			require.NoError(b, err)

@@ -192,6 +192,32 @@ func TestNamesDontDecide(t *testing.T) {
 	}
 }
 
+// A whole private key is found wherever it is, of every kind.
+func TestKeysAnywhere(t *testing.T) {
+	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	cases, files := map[string]string{}, map[string]scan.File{}
+	for _, r := range rules {
+		cases[r.FullID()] = r.Cases.Match[0]
+	}
+	for _, id := range []string{
+		"secrets/private-key", "secrets/putty-private-key", "secrets/pgp-private-key", "secrets/jwk-private",
+		"secrets/age-secret-key", "secrets/wireguard-private-key", "secrets/kubeconfig-client-key",
+	} {
+		require.Contains(t, cases, id)
+		for _, path := range []string{"README.md", "docs/setup.rst", "tests/fixtures/key", "src/key_test.go"} {
+			files[strings.ReplaceAll(id, "/", " ")+" "+path] = file(path, cases[id]+"\n")
+		}
+	}
+
+	found := reviewed(t, files)
+	for name := range files {
+		id := strings.Join(strings.SplitN(name, " ", 3)[:2], "/")
+		assert.Equal(t, []string{id}, found[name], name)
+	}
+}
+
 // A default rule that looks at a file by its name looks at it in any case, and at a
 // script of the same language without an ending.
 func TestNamesOfDefaultRules(t *testing.T) {
