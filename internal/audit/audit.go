@@ -93,10 +93,12 @@ const (
 	ConnectionUpdate   Action = "connection.update"
 	ConnectionDelete   Action = "connection.delete"
 	ConnectionRotate   Action = "connection.rotate"
+	ConnectionReseal   Action = "connection.reseal" // another key seals its secrets
 	WebhookCreate      Action = "webhook.create"
 	WebhookUpdate      Action = "webhook.update"
 	WebhookDelete      Action = "webhook.delete"
 	WebhookRotate      Action = "webhook.rotate"
+	WebhookReseal      Action = "webhook.reseal" // another key seals its secret
 	UserCreate         Action = "user.create"
 	UserDisable        Action = "user.disable"
 	UserEnable         Action = "user.enable"
@@ -118,7 +120,7 @@ func Actions() []Action {
 		KeyCreate, KeyRevoke, RuleCreate, RuleUpdate, RuleDelete, RulePush, PolicyUpdate,
 		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
 		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
-		WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate,
+		ConnectionReseal, WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate, WebhookReseal,
 		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, SessionCreate, SessionRevoke,
 		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
 	}

@@ -1,10 +1,14 @@
 package blackbox_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,11 +169,13 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		require.Contains(t, calls, name, "this test makes each change that is audited once")
 	}
 
-	for _, name := range []string{
+	inOrder := []string{
 		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetTriage", "UndoTriage", "SetPolicy",
 		"CreateConnection", "SetUpGitHubApp", "UpdateConnection", "RotateConnectionSecret", "DeleteConnection",
 		"CreateWebhook", "UpdateWebhook", "RotateWebhookSecret", "DeleteWebhook",
-	} {
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(calls)), inOrder, "each call is made")
+	for _, name := range inOrder {
 		call := calls[name]()
 		before := events()
 		a := c.do(t, call.method, call.path, call.body)
@@ -239,6 +245,9 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 	events := func() []string {
 		return strings.Split(strings.TrimSpace(run("audit", "-o", "jsonl", "--limit", "0")), "\n")
 	}
+	token := filepath.Join(s.dir, "token")
+	require.NoError(t, os.WriteFile(token, []byte("secret"), 0o600))
+	of := 0 // events of the organization, which go with it
 	for _, step := range []struct {
 		action, organization string
 		args                 []string
@@ -247,6 +256,13 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		{"organization.update", "new", []string{"organizations", "update", "new", "--rate-limit", "100"}},
 		{"key.create", "new", []string{"keys", "create", "--org", "new", "--name", "n"}},
 		{"key.revoke", "new", []string{"keys", "revoke", ""}},
+		{"connection.create", "new", []string{
+			"connections", "create", "a", "--org", "new", "--kind", "gitea", "--url", "https://git.example.com",
+			"--repositories", "acme/*", "--token-file", token,
+		}},
+		{"connection.update", "new", []string{"connections", "update", "a", "--org", "new", "--name", "b"}},
+		{"connection.rotate", "new", []string{"connections", "rotate-secret", "b", "--org", "new", "--webhook"}},
+		{"connection.delete", "new", []string{"connections", "delete", "b", "--org", "new"}},
 		{"organization.remove", "*", []string{"organizations", "remove", "new", "--yes"}},
 	} {
 		before := events()
@@ -258,8 +274,8 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		run(step.args...)
 		after := events()
 		added := len(after) - len(before)
-		if step.action == "organization.remove" {
-			added += 4 // its own events go with it
+		if of++; step.action == "organization.remove" {
+			added += of - 1
 		}
 		require.Equal(t, 1, added, step.action)
 		var event struct{ Action, Actor, Organization string }
@@ -272,6 +288,28 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 	run("organizations", "list")
 	run("keys", "list")
 	assert.Equal(t, before, events(), "what only reads leaves nothing")
+
+	// Another key is the first one from here on; that of the server is known still.
+	key := filepath.Join(s.dir, "sealing")
+	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	file, err := os.OpenFile(s.config, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(file, "secrets: {keys: [{name: new, file: %q}]}\n", key)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	run("connections", "reseal")
+	after := events()
+	targets := map[string]int{}
+	for _, line := range after[:len(after)-len(before)] {
+		var event struct{ Action, Target string }
+		require.NoError(t, json.Unmarshal([]byte(line), &event))
+		assert.Contains(t, []string{"connection.reseal", "webhook.reseal"}, event.Action)
+		targets[event.Target]++
+	}
+	assert.Greater(t, len(targets), 2)
+	assert.Len(t, after, len(before)+len(targets), "one for each secret")
+	run("connections", "reseal")
+	assert.Equal(t, after, events(), "nothing is left to seal")
 }
 
 // An organization has a limit for all of its keys together, of which every

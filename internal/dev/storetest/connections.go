@@ -246,8 +246,9 @@ func reportedConnection(t *testing.T, h Harness) {
 	assert.Equal(t, want, read())
 	events, err := h.Store.Events(ctx, acme, audit.Filter{Limit: 100})
 	require.NoError(t, err)
-	require.Len(t, events, 3, "with the creation")
-	assert.Equal(t, []audit.Field{{Name: "state", Before: "active", After: "broken"}}, events[1].Fields)
+	require.Len(t, events, 4, "with the creation, and one for the secrets that were sealed anew")
+	assert.Equal(t, audit.Change{Action: audit.ConnectionReseal, Target: "con_a"}, events[0].Change)
+	assert.Equal(t, []audit.Field{{Name: "state", Before: "active", After: "broken"}}, events[2].Fields)
 
 	// What was opened before a change says nothing of the connection any more.
 	late := want.Connection

@@ -128,7 +128,9 @@ func webhookLife(t *testing.T, h Harness) {
 	for _, e := range events {
 		actions = append(actions, e.Action)
 	}
-	assert.Equal(t, []audit.Action{audit.WebhookDelete, audit.WebhookUpdate, audit.WebhookCreate}, actions)
+	assert.Equal(t, []audit.Action{
+		audit.WebhookDelete, audit.WebhookReseal, audit.WebhookUpdate, audit.WebhookCreate,
+	}, actions)
 }
 
 func toldEvents(t *testing.T, h Harness) {

@@ -2193,14 +2193,14 @@ export interface components {
         RulePaths: {
             /** @description A file is not looked at when one of these matches. */
             exclude: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include: string[];
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
         RulePathsInput: {
             /** @description A file is not looked at when one of these matches. */
             exclude?: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include?: string[];
         };
         /** @description RuleStats is the numbers of a rule. */
@@ -3521,7 +3521,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */
