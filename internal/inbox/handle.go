@@ -34,7 +34,8 @@ type PullRequests interface {
 	ReserveCall(ctx context.Context, org, connection string, r publish.Reservation) (time.Duration, error)
 
 	// RenameRepository gives the pull requests of a connection's repository, by its
-	// identifier, its new name.
+	// identifier, its new name, and with them the connection's reviews and what was decided.
+	// They are published again.
 	RenameRepository(ctx context.Context, org, connection string, r codehost.Repository) error
 }
 

@@ -28,7 +28,8 @@ const (
 type Links func(org, reviewID string) string
 
 // Want is what should be in a pull request whose newest review of the head is r, nil for
-// none. One that passes against another base does not pass. It depends on nothing else, so whoever publishes the same twice changes nothing.
+// none. One that passes against another base does not pass. It depends on nothing else, so
+// whoever publishes the same twice changes nothing.
 func Want(
 	p PullRequest, r *review.Review, s policy.Publish, link Links, l codehost.Limits,
 ) Desired {

@@ -324,20 +324,6 @@ func (s *Store) NewestPullRequest(ctx context.Context, org, connection, repoID s
 	return n, err
 }
 
-// RenameRepository implements inbox.PullRequests. Where a pull request is known by the
-// new name already, the row of the old one stays until retention deletes it.
-func (s *Store) RenameRepository(ctx context.Context, org, connection string, r codehost.Repository) error {
-	return s.write(ctx, "rename a repository", of(org), func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE pull_requests SET repo = ?, updated_at = ?
-			WHERE organization = ? AND connection_id = ? AND repo_id = ? AND repo <> ?
-				AND NOT EXISTS (SELECT 1 FROM pull_requests o WHERE o.organization = pull_requests.organization
-					AND o.repo = ? AND o.number = pull_requests.number)`,
-			r.Name, at(t.now), org, connection, clean(r.ID), r.Name, r.Name)
-
-		return err
-	})
-}
-
 // SameHead implements publish.Store.
 func (s *Store) SameHead(ctx context.Context, k publish.Key, head string) (list []publish.Standing, err error) {
 	err = s.read(ctx, "look for the same head", of(k.Organization), func(t *tx) error {
