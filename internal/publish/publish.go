@@ -223,7 +223,7 @@ type End struct {
 	Done    bool          // all is as it was wanted when it was claimed
 	Lease   time.Duration // a call may still take effect for so long: nobody may observe before
 	After   time.Duration // not to be claimed again before
-	Failed  bool          // counts as a failure; anything else ends the row of these
+	Failed  bool          // counts as a failure; what is done ends the row of these
 	Problem string        // see Publication
 }
 

@@ -189,6 +189,12 @@ func publicationFailures(t *testing.T, h Harness) {
 		noPublication(t, h)
 		h.Clock.Advance(time.Microsecond)
 	}
+	waits := claimPublication(t, h, "waits")
+	endPublication(t, h, waits, publish.End{After: time.Minute})
+	now := pullRequestOf(t, h, waits.Key()).Publication
+	assert.Equal(t, []any{3, first}, []any{now.Failures, now.FailingFrom}, "to wait for a place is no success")
+	h.Clock.Advance(time.Minute)
+
 	c := claimPublication(t, h, "last")
 	assert.Equal(t, 3, c.Publication.Failures)
 	endPublication(t, h, c, publish.End{Done: true})
