@@ -357,6 +357,7 @@ func TestCommentsAreHandedOn(t *testing.T) {
 		assert.Equal(t, inbox.Done, w.tell(t, "theirs", comment))
 		require.Len(t, w.commands, 1)
 		assert.Equal(t, "/prwarden rescan at a", w.commands[0].Body)
+		assert.Equal(t, []string{"a main queued"}, w.made(t, 7), "it is known from now on, so it is scanned")
 
 		comment.Comment.Body = "nothing for us"
 		status, err := w.inbox.Accept(t.Context(), w.connection, "talk", []codehost.Hint{comment})

@@ -159,7 +159,8 @@ func (h *ModelHost) do(p codehost.PullRequest, s codehost.Step) error {
 	if s.Action == codehost.SetCheck {
 		m.history = append(m.history, s.Check)
 		if s.Check.Verdict == codehost.Outdated && s.Check.SHA == m.head {
-			return nil // of a head that came back meanwhile: the next publication sets it right
+			m.putCheck(s.Check) // of a head that came back meanwhile: the next publication sets it right
+			return nil
 		}
 	}
 	before := m.missing

@@ -60,6 +60,11 @@ type mergeRequest struct {
 // isFork tells whether the head is in another project.
 func (m *mergeRequest) isFork() bool { return m.SourceProjectID != m.ProjectID }
 
+// shows tells whether the merge request has a pipeline of a commit in its own project.
+func (m *mergeRequest) shows(sha string) bool {
+	return m.Pipeline != nil && m.Pipeline.SHA == sha && m.Pipeline.ProjectID == m.ProjectID
+}
+
 // number is one of a merge request; 0 when it can't be one.
 func number(n int64) int32 {
 	if n < 1 || n > math.MaxInt32 {
@@ -93,6 +98,7 @@ type status struct {
 	Description string `json:"description"`
 	TargetURL   string `json:"target_url"`
 	Author      user   `json:"author"`
+	PipelineID  int64  `json:"pipeline_id"` // 0 where GitLab doesn't say
 }
 
 // discussion is a thread, or a note that is none.

@@ -16,6 +16,7 @@ func connectedTests() map[string]func(*testing.T, Harness) {
 		"PullRequests/calls of a connection have their pace": callPace,
 		"PullRequests/what was published is known":           knownPublished,
 		"PullRequests/others with the same head":             sameHead,
+		"PullRequests/others are published, too":             wantedByOthers,
 		"PullRequests/one is published again":                republished,
 		"PullRequests/failures are counted":                  publicationFailures,
 		"PullRequests/a lease that is kept delays the next":  keptLease,
