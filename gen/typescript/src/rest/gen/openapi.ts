@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get account
-         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each.
+         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each. Scope: none.
          */
         get: operations["getAccount"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists where the caller has signed in, the last used session first. There are at most 100.
+         * @description Lists where the caller has signed in, the last used session first. There are at most 100. Scope: none.
          */
         get: operations["listSessions"];
         put?: never;
@@ -56,7 +56,7 @@ export interface paths {
         post?: never;
         /**
          * End session
-         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Errors: NOT_FOUND.
+         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
          */
         delete: operations["endSession"];
         options?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * End sessions
-         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST.
+         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: none.
          */
         post: operations["endSessions"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Change password
-         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST.
+         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST. Scope: none.
          *
          *     Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones in a minute.
          */
