@@ -4237,7 +4237,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */
