@@ -105,6 +105,7 @@ const (
 	UserRemove         Action = "user.remove"
 	UserPassword       Action = "user.password" // the password was changed
 	UserReset          Action = "user.reset"    // a link to set it was made
+	UserLink           Action = "user.link"     // what single sign-on calls the user was stored
 	SessionCreate      Action = "session.create"
 	SessionRevoke      Action = "session.revoke"
 	MemberAdd          Action = "member.add"
@@ -121,7 +122,7 @@ func Actions() []Action {
 		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
 		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
 		ConnectionReseal, WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate, WebhookReseal,
-		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, SessionCreate, SessionRevoke,
+		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, UserLink, SessionCreate, SessionRevoke,
 		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 )
 
-const all = config.Command(255)
+const all = ^config.Command(0)
 
 // The default cache directory is the user's, and who runs tests may have none.
 func TestMain(m *testing.M) {

@@ -24,7 +24,7 @@ type Hosts struct {
 func (h Hosts) settings() []Setting {
 	return []Setting{{
 		Key: "public_url", Field: func(c *Config) any { return &c.PublicURL },
-		Commands: Serve | Connections, Value: "URL",
+		Commands: Serve | Connections | Users, Value: "URL",
 		Usage: "Where code hosts and people reach this server, such as\nhttps://prwarden.example.com: for the addresses " +
 			"of webhooks, and links.",
 	}, {
@@ -100,9 +100,14 @@ func (h Hosts) WebhookGuard() egress.Guard {
 
 // HookURL is the address of a connection's webhooks; "" while the server's is not known.
 func (h Hosts) HookURL(connectionID string) string {
+	return h.Page("/hooks/" + connectionID)
+}
+
+// Page is the address of a path of the server; "" while the server's is not known.
+func (h Hosts) Page(path string) string {
 	if h.PublicURL == "" {
 		return ""
 	}
 
-	return strings.TrimRight(h.PublicURL, "/") + "/hooks/" + connectionID
+	return strings.TrimRight(h.PublicURL, "/") + path
 }

@@ -79,6 +79,21 @@ func connectionPath(t *testing.T, c *client, name string) string {
 	return "/v1/connections/" + a.decode(t)["connection"].(map[string]any)["connection_id"].(string)
 }
 
+// memberPath makes a member, and returns its path.
+func memberPath(t *testing.T, s *server, c *client, name string) string {
+	t.Helper()
+	link := s.command(t, "users", "create", "--organization", "acme", "--role", "member", "--email", name+"@example.com",
+		"--public-url", "https://prwarden.example.com", "--database", s.database, "--config", s.config)
+	require.Regexp(t, `^https://prwarden\.example\.com/reset\?token=prw_\w{43}\n$`, link)
+	for _, m := range list(c.do(t, "GET", "/v1/members", nil).decode(t)["members"]) {
+		if member := m.(map[string]any); member["email"] == name+"@example.com" {
+			return "/v1/members/" + member["user_id"].(string)
+		}
+	}
+	require.Fail(t, "the member is not listed")
+	return ""
+}
+
 func webhookToAudit() map[string]any {
 	return map[string]any{"name": "a", "url": "https://hooks.example.com/", "events": []any{"connection.broken"}}
 }
@@ -99,7 +114,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	s := startServer(t, h, serverOptions{args: []string{"--public-url", "https://prwarden.example.com"}})
 	c := s.client(s.key(t, "acme", "--scopes",
 		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,policy:read,policy:write,audit:read,hosts:write,"+
-			"findings:triage,webhooks:write"))
+			"findings:triage,webhooks:write,members:admin,source:read,hosts:read"))
 	events := func() []any { return list(c.do(t, "GET", "/v1/audit?page_size=1000", nil).decode(t)["events"]) }
 	first := events()
 	require.Len(t, first, 2, "the organization, by its file, and the key")
@@ -152,6 +167,25 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		"DeleteWebhook": func() auditedCall {
 			return auditedCall{"DELETE", webhookPath(t, c), nil, 204, 404}
 		},
+		"CreateInvitation": func() auditedCall {
+			in := map[string]any{"email": "bob@example.com", "role": "viewer"}
+			return auditedCall{"POST", "/v1/invitations", in, 201, 0}
+		},
+		"DeleteInvitation": func() auditedCall {
+			a := c.do(t, "POST", "/v1/invitations", map[string]any{"email": "eve@example.com", "role": "viewer"})
+			require.Equal(t, 201, a.status, a.body)
+			id := a.decode(t)["invitation"].(map[string]any)["invitation_id"].(string)
+			return auditedCall{"DELETE", "/v1/invitations/" + id, nil, 204, 404}
+		},
+		"UpdateMember": func() auditedCall {
+			return auditedCall{"PATCH", memberPath(t, s, c, "updated"), map[string]any{"role": "viewer"}, 200, 200}
+		},
+		"RemoveMember": func() auditedCall {
+			return auditedCall{"DELETE", memberPath(t, s, c, "removed"), nil, 204, 404}
+		},
+		"CreatePasswordLink": func() auditedCall {
+			return auditedCall{"POST", memberPath(t, s, c, "forgetful") + ":resetPassword", "{}", 200, 0}
+		},
 		"SetTriage": func() auditedCall {
 			return auditedCall{"POST", "/v1/findings:triage", triageToAudit(fingerprint, "accepted"), 200, 200}
 		},
@@ -164,6 +198,9 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		},
 	}
 	actions := audited()
+	for _, person := range []string{"ChangePassword", "EndSession", "EndSessions"} {
+		delete(actions, person) // no key has an account; the store's tests have their events
+	}
 	delete(actions, "RepublishPullRequest") // TestPushIsAnsweredInThePullRequest has it, after a host told of one
 	for name := range actions {
 		require.Contains(t, calls, name, "this test makes each change that is audited once")
@@ -172,7 +209,8 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	inOrder := []string{
 		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetTriage", "UndoTriage", "SetPolicy",
 		"CreateConnection", "SetUpGitHubApp", "UpdateConnection", "RotateConnectionSecret", "DeleteConnection",
-		"CreateWebhook", "UpdateWebhook", "RotateWebhookSecret", "DeleteWebhook",
+		"CreateWebhook", "UpdateWebhook", "RotateWebhookSecret", "DeleteWebhook", "CreateInvitation", "DeleteInvitation",
+		"UpdateMember", "RemoveMember", "CreatePasswordLink",
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(calls)), inOrder, "each call is made")
 	for _, name := range inOrder {
@@ -248,6 +286,8 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 	token := filepath.Join(s.dir, "token")
 	require.NoError(t, os.WriteFile(token, []byte("secret"), 0o600))
 	of := 0 // events of the organization, which go with it
+	run("users", "create", "--organization", "acme", "--role", "viewer", "--email", "ada@example.com", "--public-url",
+		"https://x.example")
 	for _, step := range []struct {
 		action, organization string
 		args                 []string
@@ -263,6 +303,9 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		{"connection.update", "new", []string{"connections", "update", "a", "--org", "new", "--name", "b"}},
 		{"connection.rotate", "new", []string{"connections", "rotate-secret", "b", "--org", "new", "--webhook"}},
 		{"connection.delete", "new", []string{"connections", "delete", "b", "--org", "new"}},
+		{"user.disable", "acme", []string{"users", "disable", "ada@example.com"}},
+		{"user.enable", "acme", []string{"users", "enable", "ada@example.com"}},
+		{"user.reset", "acme", []string{"users", "reset", "ada@example.com", "--public-url", "https://x.example"}},
 		{"organization.remove", "*", []string{"organizations", "remove", "new", "--yes"}},
 	} {
 		before := events()
@@ -284,9 +327,11 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		assert.Equal(t, fmt.Sprintf("cli:%s@%s", who.Username, host), event.Actor)
 		assert.Equal(t, step.organization, event.Organization)
 	}
+	run("users", "remove", "ada@example.com")
 	before := events()
 	run("organizations", "list")
 	run("keys", "list")
+	run("users", "list")
 	assert.Equal(t, before, events(), "what only reads leaves nothing")
 
 	// Another key is the first one from here on; that of the server is known still.
