@@ -170,6 +170,14 @@ type Reviews interface {
 	// of them; NotFound, or FailedPrecondition (REVIEW_NOT_COMPLETE).
 	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
 
+	// SearchFindings returns findings of the latest complete review of each pull
+	// request, by repository, pull request and their order there.
+	SearchFindings(ctx context.Context, org string, f Search) ([]Found, error)
+
+	// CountFindings counts what SearchFindings returns without limit by a group, those
+	// with most findings first, then by their keys; f.Skip are left out.
+	CountFindings(ctx context.Context, org string, f Search, by Group) ([]FoundGroup, error)
+
 	// GetReviewState reads a review without findings and skips; NotFound.
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
 

@@ -17,13 +17,14 @@ import (
 // finishing is what completing a review has to know of it.
 type finishing struct {
 	Repo       string    `db:"repo"`
+	CreatedAt  timestamp `db:"created_at"`
 	StartedAt  timestamp `db:"started_at"`
 	PreviousID string    `db:"previous_id"` // the review to compare with; '' for none
 }
 
 // finishingQuery reads finishing. The previous review is the latest earlier one
 // of the same pull request.
-const finishingQuery = `SELECT repo, started_at, COALESCE((SELECT p.id FROM reviews p
+const finishingQuery = `SELECT repo, created_at, started_at, COALESCE((SELECT p.id FROM reviews p
 	WHERE p.organization = reviews.organization AND p.repo = reviews.repo AND p.pr_number = reviews.pr_number
 		AND p.ruleset = reviews.ruleset AND p.status = 'complete'
 		AND (p.created_at, p.id) < (reviews.created_at, reviews.id)
@@ -232,6 +233,9 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 		}
 
 		if err := t.complete(ctx, c, r, o, all); err != nil {
+			return err
+		}
+		if err := t.makeLatest(ctx, c, r); err != nil {
 			return err
 		}
 		if err := t.decide(ctx, c, r.Repo, o); err != nil {

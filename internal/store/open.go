@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -13,6 +14,25 @@ const (
 	isOpen     = `kind = 'reported' AND decision = 'open'`
 	isSetAside = `kind = 'reported' AND decision <> 'open'`
 )
+
+// makeLatest makes a review that has just finished the latest one of its pull request,
+// unless one that was created later is. It comes after the organization's row was
+// changed, so that no two do it at a time.
+func (t *tx) makeLatest(ctx context.Context, c review.Claim, r finishing) error {
+	const ofPull = ` WHERE organization = ? AND repo = ? AND pr_number = ? AND latest`
+	var later int
+	if err := t.get(ctx, &later, `SELECT COUNT(*) FROM reviews`+ofPull+` AND (created_at, id) > (?, ?)`,
+		c.Organization, r.Repo, c.PRNumber, r.CreatedAt, c.ReviewID); err != nil || later > 0 {
+		return err
+	}
+	if _, err := t.exec(ctx, `UPDATE reviews SET latest = ?`+ofPull, false, c.Organization, r.Repo,
+		c.PRNumber); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `UPDATE reviews SET latest = ? WHERE organization = ? AND id = ?`, true, c.Organization, c.ReviewID)
+
+	return err
+}
 
 // openColumns are those of openRow.
 const openColumns = `open_critical, open_high, open_medium, open_warning, open_low, open_info`

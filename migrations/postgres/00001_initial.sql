@@ -89,6 +89,7 @@ CREATE TABLE reviews (
     new_count        INTEGER NOT NULL DEFAULT 0, -- reported findings that are new
     fixed_count      INTEGER NOT NULL DEFAULT 0,
     suppressed_count INTEGER NOT NULL DEFAULT 0,
+    latest          BOOLEAN NOT NULL DEFAULT FALSE, -- of the complete ones of its pull request
     -- Findings of summary that nobody has set aside. The verdict is decided by them.
     open_critical   INTEGER NOT NULL DEFAULT 0,
     open_high       INTEGER NOT NULL DEFAULT 0,
@@ -129,6 +130,10 @@ CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT N
 -- The review before another one of the same pull request.
 CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
     WHERE status = 'complete';
+
+-- What is open of an organization: the findings of the latest review of each pull
+-- request, whatever its ruleset.
+CREATE UNIQUE INDEX reviews_latest ON reviews (organization, repo, pr_number) WHERE latest;
 
 -- Findings of complete reviews, each kind in its order: those that are
 -- reported, those that comments suppress, and those of the previous review that

@@ -93,11 +93,17 @@ func reviewTests() map[string]func(*testing.T, Harness) {
 		"Reviews/they are searched":                      searchedReviews,
 		"Reviews/they are counted by where they stand":   countedReviews,
 		"Reviews/they know title and author":             headOfReviews,
-		"Reviews/queued and running ones are canceled":   cancelOpen,
-		"Reviews/a final state stays":                    cancelFinal,
-		"Reviews/load":                                   loadAverages,
-		"Reviews/the load knows what goes first":         ahead,
-		"Reviews/a canceled context is its own error":    canceledContext,
+
+		"Search/findings of the latest reviews":     searchedFindings,
+		"Search/findings are counted by a group":    groupedFindings,
+		"Search/what is open is counted once":       onlyOneCount,
+		"Search/the latest is the youngest created": latestFinished,
+
+		"Reviews/queued and running ones are canceled": cancelOpen,
+		"Reviews/a final state stays":                  cancelFinal,
+		"Reviews/load":                                 loadAverages,
+		"Reviews/the load knows what goes first":       ahead,
+		"Reviews/a canceled context is its own error":  canceledContext,
 
 		"Idempotency/the same request gets the first answer": sameRequest,
 		"Idempotency/another request is a conflict":          anotherRequest,

@@ -579,6 +579,63 @@ func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
 }
 
+// Key is what the findings of a group have in common.
+type Grouping_Key int32
+
+const (
+	// Refused.
+	Grouping_unspecified Grouping_Key = 0
+	// Their rule.
+	Grouping_rule Grouping_Key = 1
+	// Their repository and file.
+	Grouping_file Grouping_Key = 2
+	// Their repository.
+	Grouping_repo Grouping_Key = 3
+)
+
+// Enum value maps for Grouping_Key.
+var (
+	Grouping_Key_name = map[int32]string{
+		0: "unspecified",
+		1: "rule",
+		2: "file",
+		3: "repo",
+	}
+	Grouping_Key_value = map[string]int32{
+		"unspecified": 0,
+		"rule":        1,
+		"file":        2,
+		"repo":        3,
+	}
+)
+
+func (x Grouping_Key) Enum() *Grouping_Key {
+	p := new(Grouping_Key)
+	*p = x
+	return p
+}
+
+func (x Grouping_Key) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Grouping_Key) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+}
+
+func (Grouping_Key) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[9]
+}
+
+func (x Grouping_Key) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Grouping_Key.Descriptor instead.
+func (Grouping_Key) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20, 0}
+}
+
 // Suppressed says what becomes of findings that comments suppress, and of those
 // that somebody set aside.
 type GetSarifRequest_Suppressed int32
@@ -617,11 +674,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[9]
+	return &file_prwarden_v1_review_proto_enumTypes[10]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -630,7 +687,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22, 0}
 }
 
 // Standing says why a review has no result, as CountReviews counts.
@@ -670,11 +727,11 @@ func (x ListReviewsRequest_Standing) String() string {
 }
 
 func (ListReviewsRequest_Standing) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
 }
 
 func (ListReviewsRequest_Standing) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[10]
+	return &file_prwarden_v1_review_proto_enumTypes[11]
 }
 
 func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
@@ -683,7 +740,7 @@ func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
 func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23, 0}
 }
 
 // Review is one scan of a pull request.
@@ -2282,6 +2339,420 @@ func (x *ListFindingsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of SearchFindings.
+type SearchFindingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What findings are counted by; when not given they are listed.
+	GroupBy *Grouping_Key `protobuf:"varint,1,opt,name=group_by,json=groupBy,proto3,enum=prwarden.v1.Grouping_Key,oneof" json:"group_by,omitempty"`
+	// Words of which each occurs in the rule id, the repository, the file or the
+	// message, in any case of ASCII letters: at most 5, parted by spaces.
+	Query *string `protobuf:"bytes,2,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only findings in this repository.
+	Repo *string `protobuf:"bytes,3,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Only findings that are at least as severe.
+	MinSeverity *Severity_Level `protobuf:"varint,4,opt,name=min_severity,json=minSeverity,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"min_severity,omitempty"`
+	// Only findings of this rule, `<category>/<rule-name>` or, in the category
+	// `custom`, its name.
+	RuleId *string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
+	// Only findings in this file: its whole path, in UTF-8, of at most 4,096
+	// characters.
+	File *string `protobuf:"bytes,6,opt,name=file,proto3,oneof" json:"file,omitempty"`
+	// Only findings in this state.
+	State *Finding_State `protobuf:"varint,7,opt,name=state,proto3,enum=prwarden.v1.Finding_State,oneof" json:"state,omitempty"`
+	// Only findings about which this is decided; `open`, nothing is, when not given.
+	Decision *Decision_Kind `protobuf:"varint,8,opt,name=decision,proto3,enum=prwarden.v1.Decision_Kind,oneof" json:"decision,omitempty"`
+	// How many findings or groups to answer at most: 1 to 1,000; 100 when not given.
+	PageSize *int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
+	// `next_page_token` of the page before, with the same filters.
+	PageToken     *string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchFindingsRequest) Reset() {
+	*x = SearchFindingsRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchFindingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchFindingsRequest) ProtoMessage() {}
+
+func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchFindingsRequest.ProtoReflect.Descriptor instead.
+func (*SearchFindingsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SearchFindingsRequest) GetGroupBy() Grouping_Key {
+	if x != nil && x.GroupBy != nil {
+		return *x.GroupBy
+	}
+	return Grouping_unspecified
+}
+
+func (x *SearchFindingsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetMinSeverity() Severity_Level {
+	if x != nil && x.MinSeverity != nil {
+		return *x.MinSeverity
+	}
+	return Severity_unspecified
+}
+
+func (x *SearchFindingsRequest) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetFile() string {
+	if x != nil && x.File != nil {
+		return *x.File
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetState() Finding_State {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return Finding_unspecified
+}
+
+func (x *SearchFindingsRequest) GetDecision() Decision_Kind {
+	if x != nil && x.Decision != nil {
+		return *x.Decision
+	}
+	return Decision_unspecified
+}
+
+func (x *SearchFindingsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchFindingsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+// Response of SearchFindings.
+type SearchFindingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The findings, by repository, pull request, file, line and rule id; none with
+	// `group_by`.
+	Findings []*FoundFinding `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
+	// The groups, those with most findings first; none without `group_by`.
+	Groups []*FindingGroup `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	// Counts of all findings that the filters select; only on the first page.
+	Summary *SeveritySummary `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
+	// Token of the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchFindingsResponse) Reset() {
+	*x = SearchFindingsResponse{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchFindingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchFindingsResponse) ProtoMessage() {}
+
+func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchFindingsResponse.ProtoReflect.Descriptor instead.
+func (*SearchFindingsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SearchFindingsResponse) GetFindings() []*FoundFinding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetGroups() []*FindingGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetSummary() *SeveritySummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// FoundFinding is a finding of the latest review of a pull request.
+type FoundFinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Repository as `<owner>/<repository>`.
+	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
+	// Pull request number.
+	PrNumber int32 `protobuf:"varint,2,opt,name=pr_number,json=prNumber,proto3" json:"pr_number,omitempty"`
+	// The review.
+	ReviewId string `protobuf:"bytes,3,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
+	// As in Review.
+	HeadTitle *string `protobuf:"bytes,4,opt,name=head_title,json=headTitle,proto3,oneof" json:"head_title,omitempty"`
+	// The finding.
+	Finding       *Finding `protobuf:"bytes,5,opt,name=finding,proto3" json:"finding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FoundFinding) Reset() {
+	*x = FoundFinding{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundFinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundFinding) ProtoMessage() {}
+
+func (x *FoundFinding) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundFinding.ProtoReflect.Descriptor instead.
+func (*FoundFinding) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *FoundFinding) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetPrNumber() int32 {
+	if x != nil {
+		return x.PrNumber
+	}
+	return 0
+}
+
+func (x *FoundFinding) GetReviewId() string {
+	if x != nil {
+		return x.ReviewId
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetHeadTitle() string {
+	if x != nil && x.HeadTitle != nil {
+		return *x.HeadTitle
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetFinding() *Finding {
+	if x != nil {
+		return x.Finding
+	}
+	return nil
+}
+
+// Grouping holds what findings are counted by.
+type Grouping struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grouping) Reset() {
+	*x = Grouping{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grouping) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grouping) ProtoMessage() {}
+
+func (x *Grouping) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grouping.ProtoReflect.Descriptor instead.
+func (*Grouping) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+}
+
+// FindingGroup counts findings.
+type FindingGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule, when they are grouped by it.
+	RuleId *string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
+	// Repository as `<owner>/<repository>`, when they are grouped by it or by file.
+	Repo *string `protobuf:"bytes,2,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Path of the file, as in Finding, when they are grouped by it.
+	File *string `protobuf:"bytes,3,opt,name=file,proto3,oneof" json:"file,omitempty"`
+	// The path when it is not UTF-8.
+	FileBytes []byte `protobuf:"bytes,4,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	// Counts of the findings by severity.
+	Summary *SeveritySummary `protobuf:"bytes,5,opt,name=summary,proto3" json:"summary,omitempty"`
+	// How many pull requests they are in.
+	PullRequests  int32 `protobuf:"varint,6,opt,name=pull_requests,json=pullRequests,proto3" json:"pull_requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindingGroup) Reset() {
+	*x = FindingGroup{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindingGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindingGroup) ProtoMessage() {}
+
+func (x *FindingGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindingGroup.ProtoReflect.Descriptor instead.
+func (*FindingGroup) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *FindingGroup) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetFile() string {
+	if x != nil && x.File != nil {
+		return *x.File
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetFileBytes() []byte {
+	if x != nil {
+		return x.FileBytes
+	}
+	return nil
+}
+
+func (x *FindingGroup) GetSummary() *SeveritySummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+func (x *FindingGroup) GetPullRequests() int32 {
+	if x != nil {
+		return x.PullRequests
+	}
+	return 0
+}
+
 // Request of GetSarif.
 type GetSarifRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2295,7 +2766,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2307,7 +2778,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2320,7 +2791,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -2369,7 +2840,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2381,7 +2852,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2394,7 +2865,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -2487,7 +2958,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2499,7 +2970,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2512,7 +2983,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -2551,7 +3022,7 @@ type CountReviewsRequest struct {
 
 func (x *CountReviewsRequest) Reset() {
 	*x = CountReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +3034,7 @@ func (x *CountReviewsRequest) String() string {
 func (*CountReviewsRequest) ProtoMessage() {}
 
 func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +3047,7 @@ func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
 func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CountReviewsRequest) GetQuery() string {
@@ -2642,7 +3113,7 @@ type CountReviewsResponse struct {
 
 func (x *CountReviewsResponse) Reset() {
 	*x = CountReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +3125,7 @@ func (x *CountReviewsResponse) String() string {
 func (*CountReviewsResponse) ProtoMessage() {}
 
 func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2667,7 +3138,7 @@ func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
 func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CountReviewsResponse) GetAll() int32 {
@@ -2771,7 +3242,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2783,7 +3254,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2796,7 +3267,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -2964,7 +3435,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3447,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2989,7 +3460,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -3010,7 +3481,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3022,7 +3493,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3035,7 +3506,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -3056,7 +3527,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3068,7 +3539,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3081,7 +3552,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -3116,7 +3587,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3599,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3612,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -3463,7 +3934,70 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\t_decision\"\xb7\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x91\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
+	"\x15SearchFindingsRequest\x12E\n" +
+	"\bgroup_by\x18\x01 \x01(\x0e2\x19.prwarden.v1.Grouping.KeyB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\agroupBy\x88\x01\x01\x12%\n" +
+	"\x05query\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x01R\x05query\x88\x01\x01\x12N\n" +
+	"\x04repo\x18\x03 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x02R\x04repo\x88\x01\x01\x12O\n" +
+	"\fmin_severity\x18\x04 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\vminSeverity\x88\x01\x01\x12U\n" +
+	"\arule_id\x18\x05 \x01(\tB7\xbaH4r2\x18d2.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$H\x04R\x06ruleId\x88\x01\x01\x12#\n" +
+	"\x04file\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80 H\x05R\x04file\x88\x01\x01\x12A\n" +
+	"\x05state\x18\a \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x06R\x05state\x88\x01\x01\x12G\n" +
+	"\bdecision\x18\b \x01(\x0e2\x1a.prwarden.v1.Decision.KindB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\aR\bdecision\x88\x01\x01\x124\n" +
+	"\tpage_size\x18\t \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\bR\bpageSize\x88\x01\x01\x12,\n" +
+	"\n" +
+	"page_token\x18\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aH\tR\tpageToken\x88\x01\x01B\v\n" +
+	"\t_group_byB\b\n" +
+	"\x06_queryB\a\n" +
+	"\x05_repoB\x0f\n" +
+	"\r_min_severityB\n" +
+	"\n" +
+	"\b_rule_idB\a\n" +
+	"\x05_fileB\b\n" +
+	"\x06_stateB\v\n" +
+	"\t_decisionB\f\n" +
+	"\n" +
+	"_page_sizeB\r\n" +
+	"\v_page_token\"\x97\x04\n" +
+	"\x16SearchFindingsResponse\x12>\n" +
+	"\bfindings\x18\x01 \x03(\v2\x19.prwarden.v1.FoundFindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12:\n" +
+	"\x06groups\x18\x02 \x03(\v2\x19.prwarden.v1.FindingGroupB\a\x92A\x04\xa0\x01\xe8\aR\x06groups\x126\n" +
+	"\asummary\x18\x03 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12&\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken:\xa0\x02\x92A\x9c\x022\x99\x02{\"findings\": [], \"groups\": [{\"rule_id\": \"security/no-eval\", \"summary\": {\"critical\": 0, \"high\": 31, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"pull_requests\": 12}], \"summary\": {\"critical\": 0, \"high\": 31, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"next_page_token\": \"\"}\"\xc7\x01\n" +
+	"\fFoundFinding\x12\x12\n" +
+	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x1b\n" +
+	"\tpr_number\x18\x02 \x01(\x05R\bprNumber\x12\x1b\n" +
+	"\treview_id\x18\x03 \x01(\tR\breviewId\x12\"\n" +
+	"\n" +
+	"head_title\x18\x04 \x01(\tH\x00R\theadTitle\x88\x01\x01\x126\n" +
+	"\afinding\x18\x05 \x01(\v2\x14.prwarden.v1.FindingB\x06\xbaH\x03\xc8\x01\x01R\afindingB\r\n" +
+	"\v_head_title\"@\n" +
+	"\bGrouping\"4\n" +
+	"\x03Key\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\b\n" +
+	"\x04rule\x10\x01\x12\b\n" +
+	"\x04file\x10\x02\x12\b\n" +
+	"\x04repo\x10\x03\"\x94\x02\n" +
+	"\fFindingGroup\x12\x1c\n" +
+	"\arule_id\x18\x01 \x01(\tH\x00R\x06ruleId\x88\x01\x01\x12\x17\n" +
+	"\x04repo\x18\x02 \x01(\tH\x01R\x04repo\x88\x01\x01\x12\x17\n" +
+	"\x04file\x18\x03 \x01(\tH\x02R\x04file\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"file_bytes\x18\x04 \x01(\fH\x03R\tfileBytes\x88\x01\x01\x12>\n" +
+	"\asummary\x18\x05 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12#\n" +
+	"\rpull_requests\x18\x06 \x01(\x05R\fpullRequestsB\n" +
+	"\n" +
+	"\b_rule_idB\a\n" +
+	"\x05_repoB\a\n" +
+	"\x05_fileB\r\n" +
+	"\v_file_bytes\"\x91\x02\n" +
 	"\x0fGetSarifRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12X\n" +
 	"\n" +
@@ -3600,7 +4134,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
 	"\f_files_totalB\x14\n" +
-	"\x12_scanner_available2\xb6\f\n" +
+	"\x12_scanner_available2\xa7\r\n" +
 	"\rReviewService\x12\xc2\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -3616,7 +4150,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\fCountReviews\x12 .prwarden.v1.CountReviewsRequest\x1a!.prwarden.v1.CountReviewsResponse\"\x19\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/reviews:count\x12\xc3\x01\n" +
 	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
 	"\x03409\x12:\n" +
-	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12o\n" +
+	"\x0eSearchFindings\x12\".prwarden.v1.SearchFindingsRequest\x1a#.prwarden.v1.SearchFindingsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/findings\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
@@ -3639,8 +4174,8 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
@@ -3651,123 +4186,140 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(Finding_State)(0),               // 6: prwarden.v1.Finding.State
 	(Skip_Reason)(0),                 // 7: prwarden.v1.Skip.Reason
 	(ListFindingsRequest_Kind)(0),    // 8: prwarden.v1.ListFindingsRequest.Kind
-	(GetSarifRequest_Suppressed)(0),  // 9: prwarden.v1.GetSarifRequest.Suppressed
-	(ListReviewsRequest_Standing)(0), // 10: prwarden.v1.ListReviewsRequest.Standing
-	(*Review)(nil),                   // 11: prwarden.v1.Review
-	(*Priority)(nil),                 // 12: prwarden.v1.Priority
-	(*Verdict)(nil),                  // 13: prwarden.v1.Verdict
-	(*Base)(nil),                     // 14: prwarden.v1.Base
-	(*Exclusions)(nil),               // 15: prwarden.v1.Exclusions
-	(*SwitchedOff)(nil),              // 16: prwarden.v1.SwitchedOff
-	(*LookedAt)(nil),                 // 17: prwarden.v1.LookedAt
-	(*ReviewError)(nil),              // 18: prwarden.v1.ReviewError
-	(*Finding)(nil),                  // 19: prwarden.v1.Finding
-	(*Suppression)(nil),              // 20: prwarden.v1.Suppression
-	(*Skip)(nil),                     // 21: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),      // 22: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),     // 23: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),         // 24: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),        // 25: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),      // 26: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),     // 27: prwarden.v1.ListFindingsResponse
-	(*GetSarifRequest)(nil),          // 28: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),       // 29: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),      // 30: prwarden.v1.ListReviewsResponse
-	(*CountReviewsRequest)(nil),      // 31: prwarden.v1.CountReviewsRequest
-	(*CountReviewsResponse)(nil),     // 32: prwarden.v1.CountReviewsResponse
-	(*ListedReview)(nil),             // 33: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),      // 34: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),     // 35: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),       // 36: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),      // 37: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),    // 38: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),          // 39: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),              // 40: prwarden.v1.Severity.Level
-	(*Triage)(nil),                   // 41: prwarden.v1.Triage
-	(Decision_Kind)(0),               // 42: prwarden.v1.Decision.Kind
-	(*httpbody.HttpBody)(nil),        // 43: google.api.HttpBody
+	(Grouping_Key)(0),                // 9: prwarden.v1.Grouping.Key
+	(GetSarifRequest_Suppressed)(0),  // 10: prwarden.v1.GetSarifRequest.Suppressed
+	(ListReviewsRequest_Standing)(0), // 11: prwarden.v1.ListReviewsRequest.Standing
+	(*Review)(nil),                   // 12: prwarden.v1.Review
+	(*Priority)(nil),                 // 13: prwarden.v1.Priority
+	(*Verdict)(nil),                  // 14: prwarden.v1.Verdict
+	(*Base)(nil),                     // 15: prwarden.v1.Base
+	(*Exclusions)(nil),               // 16: prwarden.v1.Exclusions
+	(*SwitchedOff)(nil),              // 17: prwarden.v1.SwitchedOff
+	(*LookedAt)(nil),                 // 18: prwarden.v1.LookedAt
+	(*ReviewError)(nil),              // 19: prwarden.v1.ReviewError
+	(*Finding)(nil),                  // 20: prwarden.v1.Finding
+	(*Suppression)(nil),              // 21: prwarden.v1.Suppression
+	(*Skip)(nil),                     // 22: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),      // 23: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),     // 24: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),         // 25: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),        // 26: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),      // 27: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),     // 28: prwarden.v1.ListFindingsResponse
+	(*SearchFindingsRequest)(nil),    // 29: prwarden.v1.SearchFindingsRequest
+	(*SearchFindingsResponse)(nil),   // 30: prwarden.v1.SearchFindingsResponse
+	(*FoundFinding)(nil),             // 31: prwarden.v1.FoundFinding
+	(*Grouping)(nil),                 // 32: prwarden.v1.Grouping
+	(*FindingGroup)(nil),             // 33: prwarden.v1.FindingGroup
+	(*GetSarifRequest)(nil),          // 34: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 35: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 36: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 37: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 38: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 39: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 40: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 41: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 42: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 43: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 45: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 46: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 47: prwarden.v1.Triage
+	(Decision_Kind)(0),               // 48: prwarden.v1.Decision.Kind
+	(*httpbody.HttpBody)(nil),        // 49: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	38, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	19, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	39, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	38, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	38, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	18, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	21, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	19, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	19, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	13, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	44, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	20, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	45, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	44, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	44, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	19, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	22, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	20, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	20, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	14, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
 	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	17, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	15, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
-	16, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
-	19, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
+	18, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	16, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
+	17, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
+	20, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	39, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	45, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
 	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	40, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	46, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
 	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
 	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	40, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	46, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	20, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	41, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	47, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
 	7,  // 26: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	40, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	40, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	46, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	46, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
 	1,  // 29: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
 	0,  // 30: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	11, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	12, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
 	8,  // 32: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	40, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	46, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 34: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	42, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	19, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 37: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 38: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	38, // 39: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	38, // 40: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 41: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	10, // 42: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	33, // 43: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	38, // 44: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	38, // 45: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 46: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	38, // 47: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	39, // 48: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	38, // 49: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	38, // 50: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	18, // 51: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	13, // 52: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 53: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	39, // 54: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	11, // 55: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 56: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	39, // 57: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	18, // 58: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	22, // 59: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	24, // 60: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	29, // 61: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	31, // 62: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	26, // 63: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	28, // 64: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	34, // 65: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	36, // 66: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	23, // 67: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	25, // 68: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	30, // 69: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	32, // 70: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	27, // 71: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	43, // 72: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	35, // 73: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	37, // 74: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	67, // [67:75] is the sub-list for method output_type
-	59, // [59:67] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	48, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	20, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 37: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	46, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 39: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	48, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	31, // 41: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	33, // 42: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	45, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 44: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	45, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	10, // 46: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 47: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	44, // 48: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	44, // 49: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 50: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	11, // 51: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	39, // 52: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	44, // 53: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	44, // 54: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 55: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	44, // 56: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	45, // 57: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	44, // 58: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	44, // 59: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	19, // 60: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	14, // 61: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 62: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	45, // 63: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	12, // 64: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 65: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	45, // 66: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	19, // 67: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	23, // 68: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	25, // 69: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	35, // 70: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	37, // 71: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	27, // 72: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	29, // 73: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	34, // 74: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	40, // 75: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	42, // 76: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	24, // 77: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	26, // 78: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	36, // 79: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	38, // 80: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	28, // 81: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	30, // 82: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	49, // 83: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	41, // 84: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	43, // 85: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	77, // [77:86] is the sub-list for method output_type
+	68, // [68:77] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -3788,17 +4340,20 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[26].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[25].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      11,
-			NumMessages:   27,
+			NumEnums:      12,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

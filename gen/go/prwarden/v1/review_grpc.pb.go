@@ -20,14 +20,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReviewService_CreateReview_FullMethodName = "/prwarden.v1.ReviewService/CreateReview"
-	ReviewService_GetReview_FullMethodName    = "/prwarden.v1.ReviewService/GetReview"
-	ReviewService_ListReviews_FullMethodName  = "/prwarden.v1.ReviewService/ListReviews"
-	ReviewService_CountReviews_FullMethodName = "/prwarden.v1.ReviewService/CountReviews"
-	ReviewService_ListFindings_FullMethodName = "/prwarden.v1.ReviewService/ListFindings"
-	ReviewService_GetSarif_FullMethodName     = "/prwarden.v1.ReviewService/GetSarif"
-	ReviewService_CancelReview_FullMethodName = "/prwarden.v1.ReviewService/CancelReview"
-	ReviewService_WatchReview_FullMethodName  = "/prwarden.v1.ReviewService/WatchReview"
+	ReviewService_CreateReview_FullMethodName   = "/prwarden.v1.ReviewService/CreateReview"
+	ReviewService_GetReview_FullMethodName      = "/prwarden.v1.ReviewService/GetReview"
+	ReviewService_ListReviews_FullMethodName    = "/prwarden.v1.ReviewService/ListReviews"
+	ReviewService_CountReviews_FullMethodName   = "/prwarden.v1.ReviewService/CountReviews"
+	ReviewService_ListFindings_FullMethodName   = "/prwarden.v1.ReviewService/ListFindings"
+	ReviewService_SearchFindings_FullMethodName = "/prwarden.v1.ReviewService/SearchFindings"
+	ReviewService_GetSarif_FullMethodName       = "/prwarden.v1.ReviewService/GetSarif"
+	ReviewService_CancelReview_FullMethodName   = "/prwarden.v1.ReviewService/CancelReview"
+	ReviewService_WatchReview_FullMethodName    = "/prwarden.v1.ReviewService/WatchReview"
 )
 
 // ReviewServiceClient is the client API for ReviewService service.
@@ -70,6 +71,11 @@ type ReviewServiceClient interface {
 	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error)
+	// SearchFindings lists the findings that the latest complete review of each pull
+	// request reports, or counts them by rule, file or repository. Without `decision`
+	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or page token.
+	SearchFindings(ctx context.Context, in *SearchFindingsRequest, opts ...grpc.CallOption) (*SearchFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -142,6 +148,16 @@ func (c *reviewServiceClient) ListFindings(ctx context.Context, in *ListFindings
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListFindingsResponse)
 	err := c.cc.Invoke(ctx, ReviewService_ListFindings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) SearchFindings(ctx context.Context, in *SearchFindingsRequest, opts ...grpc.CallOption) (*SearchFindingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchFindingsResponse)
+	err := c.cc.Invoke(ctx, ReviewService_SearchFindings_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -227,6 +243,11 @@ type ReviewServiceServer interface {
 	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error)
+	// SearchFindings lists the findings that the latest complete review of each pull
+	// request reports, or counts them by rule, file or repository. Without `decision`
+	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or page token.
+	SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -269,6 +290,9 @@ func (UnimplementedReviewServiceServer) CountReviews(context.Context, *CountRevi
 }
 func (UnimplementedReviewServiceServer) ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListFindings not implemented")
+}
+func (UnimplementedReviewServiceServer) SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchFindings not implemented")
 }
 func (UnimplementedReviewServiceServer) GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSarif not implemented")
@@ -390,6 +414,24 @@ func _ReviewService_ListFindings_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_SearchFindings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchFindingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).SearchFindings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_SearchFindings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).SearchFindings(ctx, req.(*SearchFindingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_GetSarif_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetSarifRequest)
 	if err := dec(in); err != nil {
@@ -463,6 +505,10 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListFindings",
 			Handler:    _ReviewService_ListFindings_Handler,
+		},
+		{
+			MethodName: "SearchFindings",
+			Handler:    _ReviewService_SearchFindings_Handler,
 		},
 		{
 			MethodName: "GetSarif",

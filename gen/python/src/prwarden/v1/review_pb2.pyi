@@ -1210,6 +1210,252 @@ class ListFindingsResponse(google.protobuf.message.Message):
 Global___ListFindingsResponse: typing_extensions.TypeAlias = ListFindingsResponse
 
 @typing.final
+class SearchFindingsRequest(google.protobuf.message.Message):
+    """Request of SearchFindings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUP_BY_FIELD_NUMBER: builtins.int
+    QUERY_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    MIN_SEVERITY_FIELD_NUMBER: builtins.int
+    RULE_ID_FIELD_NUMBER: builtins.int
+    FILE_FIELD_NUMBER: builtins.int
+    STATE_FIELD_NUMBER: builtins.int
+    DECISION_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    group_by: Global___Grouping.Key.ValueType
+    """What findings are counted by; when not given they are listed."""
+    query: builtins.str
+    """Words of which each occurs in the rule id, the repository, the file or the
+    message, in any case of ASCII letters: at most 5, parted by spaces.
+    """
+    repo: builtins.str
+    """Only findings in this repository."""
+    min_severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
+    """Only findings that are at least as severe."""
+    rule_id: builtins.str
+    """Only findings of this rule, `<category>/<rule-name>` or, in the category
+    `custom`, its name.
+    """
+    file: builtins.str
+    """Only findings in this file: its whole path, in UTF-8, of at most 4,096
+    characters.
+    """
+    state: Global___Finding.State.ValueType
+    """Only findings in this state."""
+    decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType
+    """Only findings about which this is decided; `open`, nothing is, when not given."""
+    page_size: builtins.int
+    """How many findings or groups to answer at most: 1 to 1,000; 100 when not given."""
+    page_token: builtins.str
+    """`next_page_token` of the page before, with the same filters."""
+    def __init__(
+        self,
+        *,
+        group_by: Global___Grouping.Key.ValueType | None = ...,
+        query: builtins.str | None = ...,
+        repo: builtins.str | None = ...,
+        min_severity: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+        rule_id: builtins.str | None = ...,
+        file: builtins.str | None = ...,
+        state: Global___Finding.State.ValueType | None = ...,
+        decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType | None = ...,
+        page_size: builtins.int | None = ...,
+        page_token: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_group_by", b"_group_by", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "_repo", b"_repo", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "group_by", b"group_by", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "repo", b"repo", "rule_id", b"rule_id", "state", b"state"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_group_by", b"_group_by", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "_repo", b"_repo", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "group_by", b"group_by", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "repo", b"repo", "rule_id", b"rule_id", "state", b"state"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_decision", b"_decision"]) -> typing.Literal["decision"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file", b"_file"]) -> typing.Literal["file"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_group_by", b"_group_by"]) -> typing.Literal["group_by"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_min_severity", b"_min_severity"]) -> typing.Literal["min_severity"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_size", b"_page_size"]) -> typing.Literal["page_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_token", b"_page_token"]) -> typing.Literal["page_token"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_query", b"_query"]) -> typing.Literal["query"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rule_id", b"_rule_id"]) -> typing.Literal["rule_id"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_state", b"_state"]) -> typing.Literal["state"] | None: ...
+
+Global___SearchFindingsRequest: typing_extensions.TypeAlias = SearchFindingsRequest
+
+@typing.final
+class SearchFindingsResponse(google.protobuf.message.Message):
+    """Response of SearchFindings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FINDINGS_FIELD_NUMBER: builtins.int
+    GROUPS_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Token of the next page; empty on the last one."""
+    @property
+    def findings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FoundFinding]:
+        """The findings, by repository, pull request, file, line and rule id; none with
+        `group_by`.
+        """
+
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FindingGroup]:
+        """The groups, those with most findings first; none without `group_by`."""
+
+    @property
+    def summary(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of all findings that the filters select; only on the first page."""
+
+    def __init__(
+        self,
+        *,
+        findings: collections.abc.Iterable[Global___FoundFinding] | None = ...,
+        groups: collections.abc.Iterable[Global___FindingGroup] | None = ...,
+        summary: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["summary", b"summary"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["findings", b"findings", "groups", b"groups", "next_page_token", b"next_page_token", "summary", b"summary"]) -> None: ...
+
+Global___SearchFindingsResponse: typing_extensions.TypeAlias = SearchFindingsResponse
+
+@typing.final
+class FoundFinding(google.protobuf.message.Message):
+    """FoundFinding is a finding of the latest review of a pull request."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    REPO_FIELD_NUMBER: builtins.int
+    PR_NUMBER_FIELD_NUMBER: builtins.int
+    REVIEW_ID_FIELD_NUMBER: builtins.int
+    HEAD_TITLE_FIELD_NUMBER: builtins.int
+    FINDING_FIELD_NUMBER: builtins.int
+    repo: builtins.str
+    """Repository as `<owner>/<repository>`."""
+    pr_number: builtins.int
+    """Pull request number."""
+    review_id: builtins.str
+    """The review."""
+    head_title: builtins.str
+    """As in Review."""
+    @property
+    def finding(self) -> Global___Finding:
+        """The finding."""
+
+    def __init__(
+        self,
+        *,
+        repo: builtins.str = ...,
+        pr_number: builtins.int = ...,
+        review_id: builtins.str = ...,
+        head_title: builtins.str | None = ...,
+        finding: Global___Finding | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_head_title", b"_head_title", "finding", b"finding", "head_title", b"head_title"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_head_title", b"_head_title", "finding", b"finding", "head_title", b"head_title", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
+
+Global___FoundFinding: typing_extensions.TypeAlias = FoundFinding
+
+@typing.final
+class Grouping(google.protobuf.message.Message):
+    """Grouping holds what findings are counted by."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Key:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _KeyEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Grouping._Key.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Grouping._Key.ValueType  # 0
+        """Refused."""
+        rule: Grouping._Key.ValueType  # 1
+        """Their rule."""
+        file: Grouping._Key.ValueType  # 2
+        """Their repository and file."""
+        repo: Grouping._Key.ValueType  # 3
+        """Their repository."""
+
+    class Key(_Key, metaclass=_KeyEnumTypeWrapper):
+        """Key is what the findings of a group have in common."""
+
+    unspecified: Grouping.Key.ValueType  # 0
+    """Refused."""
+    rule: Grouping.Key.ValueType  # 1
+    """Their rule."""
+    file: Grouping.Key.ValueType  # 2
+    """Their repository and file."""
+    repo: Grouping.Key.ValueType  # 3
+    """Their repository."""
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___Grouping: typing_extensions.TypeAlias = Grouping
+
+@typing.final
+class FindingGroup(google.protobuf.message.Message):
+    """FindingGroup counts findings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RULE_ID_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    FILE_FIELD_NUMBER: builtins.int
+    FILE_BYTES_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
+    PULL_REQUESTS_FIELD_NUMBER: builtins.int
+    rule_id: builtins.str
+    """The rule, when they are grouped by it."""
+    repo: builtins.str
+    """Repository as `<owner>/<repository>`, when they are grouped by it or by file."""
+    file: builtins.str
+    """Path of the file, as in Finding, when they are grouped by it."""
+    file_bytes: builtins.bytes
+    """The path when it is not UTF-8."""
+    pull_requests: builtins.int
+    """How many pull requests they are in."""
+    @property
+    def summary(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of the findings by severity."""
+
+    def __init__(
+        self,
+        *,
+        rule_id: builtins.str | None = ...,
+        repo: builtins.str | None = ...,
+        file: builtins.str | None = ...,
+        file_bytes: builtins.bytes | None = ...,
+        summary: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        pull_requests: builtins.int = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_file", b"_file", "_file_bytes", b"_file_bytes", "_repo", b"_repo", "_rule_id", b"_rule_id", "file", b"file", "file_bytes", b"file_bytes", "repo", b"repo", "rule_id", b"rule_id", "summary", b"summary"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_file", b"_file", "_file_bytes", b"_file_bytes", "_repo", b"_repo", "_rule_id", b"_rule_id", "file", b"file", "file_bytes", b"file_bytes", "pull_requests", b"pull_requests", "repo", b"repo", "rule_id", b"rule_id", "summary", b"summary"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file", b"_file"]) -> typing.Literal["file"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file_bytes", b"_file_bytes"]) -> typing.Literal["file_bytes"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rule_id", b"_rule_id"]) -> typing.Literal["rule_id"] | None: ...
+
+Global___FindingGroup: typing_extensions.TypeAlias = FindingGroup
+
+@typing.final
 class GetSarifRequest(google.protobuf.message.Message):
     """Request of GetSarif."""
 

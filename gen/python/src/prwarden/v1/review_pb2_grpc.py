@@ -66,6 +66,11 @@ class ReviewServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.FromString,
                 _registered_method=True)
+        self.SearchFindings = channel.unary_unary(
+                '/prwarden.v1.ReviewService/SearchFindings',
+                request_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
+                _registered_method=True)
         self.GetSarif = channel.unary_unary(
                 '/prwarden.v1.ReviewService/GetSarif',
                 request_serializer=prwarden_dot_v1_dot_review__pb2.GetSarifRequest.SerializeToString,
@@ -146,6 +151,16 @@ class ReviewServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SearchFindings(self, request, context):
+        """SearchFindings lists the findings that the latest complete review of each pull
+        request reports, or counts them by rule, file or repository. Without `decision`
+        they are those that verdicts are decided by. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetSarif(self, request, context):
         """GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
         (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
@@ -206,6 +221,11 @@ def add_ReviewServiceServicer_to_server(servicer, server):
                     servicer.ListFindings,
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.SerializeToString,
+            ),
+            'SearchFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchFindings,
+                    request_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.SerializeToString,
             ),
             'GetSarif': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSarif,
@@ -364,6 +384,33 @@ class ReviewService(object):
             '/prwarden.v1.ReviewService/ListFindings',
             prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.SerializeToString,
             prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/SearchFindings',
+            prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
+            prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

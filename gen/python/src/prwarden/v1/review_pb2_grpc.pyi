@@ -106,6 +106,22 @@ _ReviewServiceListFindingsType = typing_extensions.TypeVar(
     ],
 )
 
+_ReviewServiceSearchFindingsType = typing_extensions.TypeVar(
+    '_ReviewServiceSearchFindingsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+)
+
 _ReviewServiceGetSarifType = typing_extensions.TypeVar(
     '_ReviewServiceGetSarifType',
     grpc.UnaryUnaryMultiCallable[
@@ -154,7 +170,7 @@ _ReviewServiceWatchReviewType = typing_extensions.TypeVar(
     ],
 )
 
-class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
+class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
     """ReviewService starts scans of pull requests and reads their results.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
@@ -184,6 +200,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
             prwarden.v1.review_pb2.ListFindingsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.SearchFindingsRequest,
+            prwarden.v1.review_pb2.SearchFindingsResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -220,6 +240,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
             prwarden.v1.review_pb2.ListFindingsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.SearchFindingsRequest,
+            prwarden.v1.review_pb2.SearchFindingsResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -274,6 +298,13 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
     """
 
+    SearchFindings: _ReviewServiceSearchFindingsType
+    """SearchFindings lists the findings that the latest complete review of each pull
+    request reports, or counts them by rule, file or repository. Without `decision`
+    they are those that verdicts are decided by. Scope: reviews:read. Errors:
+    INVALID_ARGUMENT for a bad filter or page token.
+    """
+
     GetSarif: _ReviewServiceGetSarifType
     """GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
     (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
@@ -318,6 +349,10 @@ ReviewServiceAsyncStub: typing_extensions.TypeAlias = ReviewServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.ListFindingsRequest,
         prwarden.v1.review_pb2.ListFindingsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.GetSarifRequest,
@@ -404,6 +439,18 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
         INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
         (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
+        """
+
+    @abc.abstractmethod
+    def SearchFindings(
+        self,
+        request: prwarden.v1.review_pb2.SearchFindingsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.review_pb2.SearchFindingsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.SearchFindingsResponse]]:
+        """SearchFindings lists the findings that the latest complete review of each pull
+        request reports, or counts them by rule, file or repository. Without `decision`
+        they are those that verdicts are decided by. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
         """
 
     @abc.abstractmethod

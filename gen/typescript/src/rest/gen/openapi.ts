@@ -164,6 +164,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search findings
+         * @description Lists the findings that the latest complete review of each pull request reports, or counts them by rule, file or repository. Without `decision` they are those that verdicts are decided by. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["searchFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/findings:triage": {
         parameters: {
             query?: never;
@@ -1352,6 +1372,27 @@ export interface components {
              */
             utf16_end_column: number;
         };
+        /** @description FindingGroup counts findings. */
+        FindingGroup: {
+            /** @description Path of the file, as in Finding, when they are grouped by it. */
+            file?: string;
+            /**
+             * Format: byte
+             * @description The path when it is not UTF-8.
+             */
+            file_bytes?: string;
+            /**
+             * Format: int32
+             * @description How many pull requests they are in.
+             */
+            pull_requests: number;
+            /** @description Repository as `<owner>/<repository>`, when they are grouped by it or by file. */
+            repo?: string;
+            /** @description The rule, when they are grouped by it. */
+            rule_id?: string;
+            /** @description Counts of the findings by severity. */
+            summary: components["schemas"]["SeveritySummary"];
+        };
         /**
          * @description State compares a finding with the review before, by fingerprint.
          *
@@ -1361,6 +1402,22 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description FoundFinding is a finding of the latest review of a pull request. */
+        FoundFinding: {
+            /** @description The finding. */
+            finding: components["schemas"]["Finding"];
+            /** @description As in Review. */
+            head_title?: string;
+            /**
+             * Format: int32
+             * @description Pull request number.
+             */
+            pr_number: number;
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+            /** @description The review. */
+            review_id: string;
+        };
         /**
          * @description Suppressed says what becomes of findings that comments suppress, and of those that somebody set aside.
          *
@@ -1369,6 +1426,15 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /**
+         * @description Key is what the findings of a group have in common.
+         *
+         *     - rule: Their rule.
+         *     - file: Their repository and file.
+         *     - repo: Their repository.
+         * @enum {string}
+         */
+        GroupingKey: "rule" | "file" | "repo";
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
             /**
@@ -2376,6 +2442,17 @@ export interface components {
              * @enum {string}
              */
             version: "2.1.0";
+        };
+        /** @description Response of SearchFindings. */
+        SearchFindingsResponse: {
+            /** @description The findings, by repository, pull request, file, line and rule id; none with `group_by`. */
+            findings: components["schemas"]["FoundFinding"][];
+            /** @description The groups, those with most findings first; none without `group_by`. */
+            groups: components["schemas"]["FindingGroup"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+            /** @description Counts of all findings that the filters select; only on the first page. */
+            summary?: components["schemas"]["SeveritySummary"];
         };
         /** @description An empty object. */
         SendTestWebhookRequest: Record<string, never>;
@@ -4209,6 +4286,85 @@ export interface operations {
             409: components["responses"]["SetupRefused"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchFindings: {
+        parameters: {
+            query?: {
+                /** @description What findings are counted by; when not given they are listed. */
+                group_by?: components["schemas"]["GroupingKey"];
+                /** @description Words of which each occurs in the rule id, the repository, the file or the message, in any case of ASCII letters: at most 5, parted by spaces. */
+                query?: string;
+                /** @description Only findings in this repository. */
+                repo?: string;
+                /** @description Only findings that are at least as severe. */
+                min_severity?: components["schemas"]["SeverityLevel"];
+                /** @description Only findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
+                rule_id?: string;
+                /** @description Only findings in this file: its whole path, in UTF-8, of at most 4,096 characters. */
+                file?: string;
+                /** @description Only findings in this state. */
+                state?: components["schemas"]["FindingState"];
+                /** @description Only findings about which this is decided; `open`, nothing is, when not given. */
+                decision?: components["schemas"]["DecisionKind"];
+                /** @description How many findings or groups to answer at most: 1 to 1,000; 100 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "findings": [],
+                     *       "groups": [
+                     *         {
+                     *           "pull_requests": 12,
+                     *           "rule_id": "security/no-eval",
+                     *           "summary": {
+                     *             "critical": 0,
+                     *             "high": 31,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_page_token": "",
+                     *       "summary": {
+                     *         "critical": 0,
+                     *         "high": 31,
+                     *         "info": 0,
+                     *         "low": 0,
+                     *         "medium": 0,
+                     *         "warning": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchFindingsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -112,6 +112,31 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_ListFindingsResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SearchFindingsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SearchFindingsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SearchFindingsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SearchFindingsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_FoundFinding_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_FoundFinding_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Grouping_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Grouping_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_FindingGroup_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_FindingGroup_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_GetSarifRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -314,106 +339,142 @@ public final class ReviewOuterClass {
       "zeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024ListFi" +
       "ndingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwar" +
       "den.v1.FindingR\010findings\022&\n\017next_page_to" +
-      "ken\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifReq" +
-      "uest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsup" +
-      "pressed\030\002 \001(\0162\'.prwarden.v1.GetSarifRequ" +
-      "est.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppr" +
-      "essed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004o" +
-      "mit\020\002B\r\n\013_suppressed\"\245\005\n\022ListReviewsRequ" +
-      "est\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_numbe" +
-      "r\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032" +
-      ".prwarden.v1.Review.StatusH\002R\006status\210\001\001\022" +
-      " \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npag" +
-      "e_token\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006" +
-      " \001(\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\t" +
-      "createdBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.pro" +
-      "tobuf.TimestampR\005since\0220\n\005until\030\t \001(\0132\032." +
-      "google.protobuf.TimestampR\005until\022;\n\007verd" +
-      "ict\030\n \001(\0162\034.prwarden.v1.Verdict.OutcomeH" +
-      "\007R\007verdict\210\001\001\022I\n\010standing\030\013 \001(\0162(.prward" +
-      "en.v1.ListReviewsRequest.StandingH\010R\010sta" +
-      "nding\210\001\001\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n" +
-      "\007running\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n" +
-      "_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_" +
-      "page_tokenB\010\n\006_queryB\r\n\013_created_byB\n\n\010_" +
-      "verdictB\013\n\t_standing\"r\n\023ListReviewsRespo" +
-      "nse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.Liste" +
-      "dReviewR\007reviews\022&\n\017next_page_token\030\002 \001(" +
-      "\tR\rnextPageToken\"\243\002\n\023CountReviewsRequest" +
-      "\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_b" +
-      "y\030\002 \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032" +
-      ".google.protobuf.TimestampR\005since\0220\n\005unt" +
-      "il\030\004 \001(\0132\032.google.protobuf.TimestampR\005un" +
-      "til\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_numbe" +
-      "r\030\006 \001(\005H\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_cre" +
-      "ated_byB\007\n\005_repoB\014\n\n_pr_number\"\263\001\n\024Count" +
-      "ReviewsResponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006fai" +
-      "led\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passe" +
-      "d\022\036\n\nincomplete\030\004 \001(\005R\nincomplete\022\030\n\007run" +
-      "ning\030\005 \001(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005" +
-      "R\nnotScanned\"\257\010\n\014ListedReview\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
-      "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
-      "repo\022=\n\014completed_at\030\005 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\013completedAt\0226\n\007summary\030\006" +
-      " \001(\0132\034.prwarden.v1.SeveritySummaryR\007summ" +
-      "ary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sh" +
-      "a\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH" +
-      "\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.goog" +
-      "le.protobuf.TimestampR\tcreatedAt\0229\n\nstar" +
-      "ted_at\030\013 \001(\0132\032.google.protobuf.Timestamp" +
-      "R\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1" +
-      ".ReviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\t" +
-      "truncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy" +
-      "\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR" +
-      "\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1" +
-      ".Priority.LevelH\003R\010priority\210\001\001\022\"\n\nhead_t" +
-      "itle\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013head_autho" +
-      "r\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\0132\034" +
-      ".prwarden.v1.SeveritySummaryR\004open\022 \n\tne" +
-      "w_count\030\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013fixed_co" +
-      "unt\030\025 \001(\005H\007R\nfixedCount\210\001\001\022.\n\020suppressed" +
-      "_count\030\026 \001(\005H\010R\017suppressedCount\210\001\001B\t\n\007_s" +
-      "tatusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_prio" +
-      "rityB\r\n\013_head_titleB\016\n\014_head_authorB\014\n\n_" +
-      "new_countB\016\n\014_fixed_countB\023\n\021_suppressed" +
-      "_count\"2\n\023CancelReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewRespon" +
-      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
-      "\006review\"1\n\022WatchReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewRespon" +
-      "se\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006statu" +
-      "s\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006s" +
-      "tatus\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022" +
-      "$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n" +
-      "\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden." +
-      "v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(" +
-      "\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(\010H" +
-      "\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_fi" +
-      "les_totalB\024\n\022_scanner_available2\355\005\n\rRevi" +
-      "ewService\022\177\n\014CreateReview\022 .prwarden.v1." +
-      "CreateReviewRequest\032!.prwarden.v1.Create" +
-      "ReviewResponse\"*\262\373\030&\n\004NONE\022\036the review s" +
-      "ays who created it\022J\n\tGetReview\022\035.prward" +
-      "en.v1.GetReviewRequest\032\036.prwarden.v1.Get" +
-      "ReviewResponse\022P\n\013ListReviews\022\037.prwarden" +
-      ".v1.ListReviewsRequest\032 .prwarden.v1.Lis" +
-      "tReviewsResponse\022S\n\014CountReviews\022 .prwar" +
-      "den.v1.CountReviewsRequest\032!.prwarden.v1" +
-      ".CountReviewsResponse\022S\n\014ListFindings\022 ." +
-      "prwarden.v1.ListFindingsRequest\032!.prward" +
-      "en.v1.ListFindingsResponse\022>\n\010GetSarif\022\034" +
-      ".prwarden.v1.GetSarifRequest\032\024.google.ap" +
-      "i.HttpBody\022\177\n\014CancelReview\022 .prwarden.v1" +
-      ".CancelReviewRequest\032!.prwarden.v1.Cance" +
-      "lReviewResponse\"*\262\373\030&\n\004NONE\022\036reviews are" +
-      " work, not settings\022R\n\013WatchReview\022\037.prw" +
-      "arden.v1.WatchReviewRequest\032 .prwarden.v" +
-      "1.WatchReviewResponse0\001BN\n\016io.prwarden.v" +
-      "1P\001Z:github.com/prwarden/prwarden/gen/go" +
-      "/prwarden/v1;prwardenv1b\006proto3"
+      "ken\030\002 \001(\tR\rnextPageToken\"\266\004\n\025SearchFindi" +
+      "ngsRequest\0229\n\010group_by\030\001 \001(\0162\031.prwarden." +
+      "v1.Grouping.KeyH\000R\007groupBy\210\001\001\022\031\n\005query\030\002" +
+      " \001(\tH\001R\005query\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001" +
+      "\001\022C\n\014min_severity\030\004 \001(\0162\033.prwarden.v1.Se" +
+      "verity.LevelH\003R\013minSeverity\210\001\001\022\034\n\007rule_i" +
+      "d\030\005 \001(\tH\004R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004fi" +
+      "le\210\001\001\0225\n\005state\030\007 \001(\0162\032.prwarden.v1.Findi" +
+      "ng.StateH\006R\005state\210\001\001\022;\n\010decision\030\010 \001(\0162\032" +
+      ".prwarden.v1.Decision.KindH\007R\010decision\210\001" +
+      "\001\022 \n\tpage_size\030\t \001(\005H\010R\010pageSize\210\001\001\022\"\n\np" +
+      "age_token\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t_grou" +
+      "p_byB\010\n\006_queryB\007\n\005_repoB\017\n\r_min_severity" +
+      "B\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\013\n\t_deci" +
+      "sionB\014\n\n_page_sizeB\r\n\013_page_token\"\342\001\n\026Se" +
+      "archFindingsResponse\0225\n\010findings\030\001 \003(\0132\031" +
+      ".prwarden.v1.FoundFindingR\010findings\0221\n\006g" +
+      "roups\030\002 \003(\0132\031.prwarden.v1.FindingGroupR\006" +
+      "groups\0226\n\007summary\030\003 \001(\0132\034.prwarden.v1.Se" +
+      "veritySummaryR\007summary\022&\n\017next_page_toke" +
+      "n\030\004 \001(\tR\rnextPageToken\"\277\001\n\014FoundFinding\022" +
+      "\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010" +
+      "prNumber\022\033\n\treview_id\030\003 \001(\tR\010reviewId\022\"\n" +
+      "\nhead_title\030\004 \001(\tH\000R\theadTitle\210\001\001\022.\n\007fin" +
+      "ding\030\005 \001(\0132\024.prwarden.v1.FindingR\007findin" +
+      "gB\r\n\013_head_title\"@\n\010Grouping\"4\n\003Key\022\017\n\013u" +
+      "nspecified\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n\004repo" +
+      "\020\003\"\213\002\n\014FindingGroup\022\034\n\007rule_id\030\001 \001(\tH\000R\006" +
+      "ruleId\210\001\001\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004fi" +
+      "le\030\003 \001(\tH\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R" +
+      "\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prward" +
+      "en.v1.SeveritySummaryR\007summary\022#\n\rpull_r" +
+      "equests\030\006 \001(\005R\014pullRequestsB\n\n\010_rule_idB" +
+      "\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\301\001\n\017Get" +
+      "SarifRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
+      "d\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1.GetS" +
+      "arifRequest.SuppressedH\000R\nsuppressed\210\001\001\"" +
+      "4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007includ" +
+      "e\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\245\005\n\022ListRev" +
+      "iewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\t" +
+      "pr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status" +
+      "\030\003 \001(\0162\032.prwarden.v1.Review.StatusH\002R\006st" +
+      "atus\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001" +
+      "\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n" +
+      "\005query\030\006 \001(\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007" +
+      " \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\005since\0220\n\005until\030" +
+      "\t \001(\0132\032.google.protobuf.TimestampR\005until" +
+      "\022;\n\007verdict\030\n \001(\0162\034.prwarden.v1.Verdict." +
+      "OutcomeH\007R\007verdict\210\001\001\022I\n\010standing\030\013 \001(\0162" +
+      "(.prwarden.v1.ListReviewsRequest.Standin" +
+      "gH\010R\010standing\210\001\001\"9\n\010Standing\022\017\n\013unspecif" +
+      "ied\020\000\022\013\n\007running\020\001\022\017\n\013not_scanned\020\002B\007\n\005_" +
+      "repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_s" +
+      "izeB\r\n\013_page_tokenB\010\n\006_queryB\r\n\013_created" +
+      "_byB\n\n\010_verdictB\013\n\t_standing\"r\n\023ListRevi" +
+      "ewsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden." +
+      "v1.ListedReviewR\007reviews\022&\n\017next_page_to" +
+      "ken\030\002 \001(\tR\rnextPageToken\"\243\002\n\023CountReview" +
+      "sRequest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\nc" +
+      "reated_by\030\002 \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since" +
+      "\030\003 \001(\0132\032.google.protobuf.TimestampR\005sinc" +
+      "e\0220\n\005until\030\004 \001(\0132\032.google.protobuf.Times" +
+      "tampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\t" +
+      "pr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010\n\006_query" +
+      "B\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_number\"\263" +
+      "\001\n\024CountReviewsResponse\022\020\n\003all\030\001 \001(\005R\003al" +
+      "l\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(" +
+      "\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\nincomplet" +
+      "e\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013not_scann" +
+      "ed\030\006 \001(\005R\nnotScanned\"\257\010\n\014ListedReview\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001" +
+      "(\0162\032.prwarden.v1.Review.StatusH\000R\006status" +
+      "\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo" +
+      "\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.goo" +
+      "gle.protobuf.TimestampR\013completedAt\0226\n\007s" +
+      "ummary\030\006 \001(\0132\034.prwarden.v1.SeveritySumma" +
+      "ryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n" +
+      "\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sh" +
+      "a\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(" +
+      "\0132\032.google.protobuf.TimestampR\tcreatedAt" +
+      "\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobuf.T" +
+      "imestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prw" +
+      "arden.v1.ReviewErrorR\005error\022\034\n\ttruncated" +
+      "\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\tc" +
+      "reatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1." +
+      "VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prw" +
+      "arden.v1.Priority.LevelH\003R\010priority\210\001\001\022\"" +
+      "\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013he" +
+      "ad_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open" +
+      "\030\023 \001(\0132\034.prwarden.v1.SeveritySummaryR\004op" +
+      "en\022 \n\tnew_count\030\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013" +
+      "fixed_count\030\025 \001(\005H\007R\nfixedCount\210\001\001\022.\n\020su" +
+      "ppressed_count\030\026 \001(\005H\010R\017suppressedCount\210" +
+      "\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB" +
+      "\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_head_aut" +
+      "horB\014\n\n_new_countB\016\n\014_fixed_countB\023\n\021_su" +
+      "ppressed_count\"2\n\023CancelReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
+      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
+      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevi" +
+      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
+      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
+      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
+      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
+      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
+      "ive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availabl" +
+      "e\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statu" +
+      "sB\016\n\014_files_totalB\024\n\022_scanner_available2" +
+      "\310\006\n\rReviewService\022\177\n\014CreateReview\022 .prwa" +
+      "rden.v1.CreateReviewRequest\032!.prwarden.v" +
+      "1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the " +
+      "review says who created it\022J\n\tGetReview\022" +
+      "\035.prwarden.v1.GetReviewRequest\032\036.prwarde" +
+      "n.v1.GetReviewResponse\022P\n\013ListReviews\022\037." +
+      "prwarden.v1.ListReviewsRequest\032 .prwarde" +
+      "n.v1.ListReviewsResponse\022S\n\014CountReviews" +
+      "\022 .prwarden.v1.CountReviewsRequest\032!.prw" +
+      "arden.v1.CountReviewsResponse\022S\n\014ListFin" +
+      "dings\022 .prwarden.v1.ListFindingsRequest\032" +
+      "!.prwarden.v1.ListFindingsResponse\022Y\n\016Se" +
+      "archFindings\022\".prwarden.v1.SearchFinding" +
+      "sRequest\032#.prwarden.v1.SearchFindingsRes" +
+      "ponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSarif" +
+      "Request\032\024.google.api.HttpBody\022\177\n\014CancelR" +
+      "eview\022 .prwarden.v1.CancelReviewRequest\032" +
+      "!.prwarden.v1.CancelReviewResponse\"*\262\373\030&" +
+      "\n\004NONE\022\036reviews are work, not settings\022R" +
+      "\n\013WatchReview\022\037.prwarden.v1.WatchReviewR" +
+      "equest\032 .prwarden.v1.WatchReviewResponse" +
+      "0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwar" +
+      "den/prwarden/gen/go/prwarden/v1;prwarden" +
+      "v1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -526,62 +587,92 @@ public final class ReviewOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "NextPageToken", });
-    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+    internal_static_prwarden_v1_SearchFindingsRequest_descriptor =
       getDescriptor().getMessageTypes().get(17);
+    internal_static_prwarden_v1_SearchFindingsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SearchFindingsRequest_descriptor,
+        new java.lang.String[] { "GroupBy", "Query", "Repo", "MinSeverity", "RuleId", "File", "State", "Decision", "PageSize", "PageToken", });
+    internal_static_prwarden_v1_SearchFindingsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(18);
+    internal_static_prwarden_v1_SearchFindingsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SearchFindingsResponse_descriptor,
+        new java.lang.String[] { "Findings", "Groups", "Summary", "NextPageToken", });
+    internal_static_prwarden_v1_FoundFinding_descriptor =
+      getDescriptor().getMessageTypes().get(19);
+    internal_static_prwarden_v1_FoundFinding_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_FoundFinding_descriptor,
+        new java.lang.String[] { "Repo", "PrNumber", "ReviewId", "HeadTitle", "Finding", });
+    internal_static_prwarden_v1_Grouping_descriptor =
+      getDescriptor().getMessageTypes().get(20);
+    internal_static_prwarden_v1_Grouping_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Grouping_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_FindingGroup_descriptor =
+      getDescriptor().getMessageTypes().get(21);
+    internal_static_prwarden_v1_FindingGroup_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_FindingGroup_descriptor,
+        new java.lang.String[] { "RuleId", "Repo", "File", "FileRaw", "Summary", "PullRequests", });
+    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", "Query", "CreatedBy", "Since", "Until", "Verdict", "Standing", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
     internal_static_prwarden_v1_CountReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_prwarden_v1_CountReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsRequest_descriptor,
         new java.lang.String[] { "Query", "CreatedBy", "Since", "Until", "Repo", "PrNumber", });
     internal_static_prwarden_v1_CountReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsResponse_descriptor,
         new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount", "SuppressedCount", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(28);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(29);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(30);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(26);
+      getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,

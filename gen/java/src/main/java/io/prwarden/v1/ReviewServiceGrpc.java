@@ -174,6 +174,37 @@ public final class ReviewServiceGrpc {
     return getListFindingsMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest,
+      io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "SearchFindings",
+      requestType = io.prwarden.v1.SearchFindingsRequest.class,
+      responseType = io.prwarden.v1.SearchFindingsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest,
+      io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest, io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod;
+    if ((getSearchFindingsMethod = ReviewServiceGrpc.getSearchFindingsMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getSearchFindingsMethod = ReviewServiceGrpc.getSearchFindingsMethod) == null) {
+          ReviewServiceGrpc.getSearchFindingsMethod = getSearchFindingsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.SearchFindingsRequest, io.prwarden.v1.SearchFindingsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "SearchFindings"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.SearchFindingsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.SearchFindingsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("SearchFindings"))
+              .build();
+        }
+      }
+    }
+    return getSearchFindingsMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetSarifRequest,
       com.google.api.HttpBody> getGetSarifMethod;
 
@@ -406,6 +437,19 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    default void searchFindings(io.prwarden.v1.SearchFindingsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getSearchFindingsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -562,6 +606,20 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public void searchFindings(io.prwarden.v1.SearchFindingsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getSearchFindingsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -698,6 +756,19 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.SearchFindingsResponse searchFindings(io.prwarden.v1.SearchFindingsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getSearchFindingsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -829,6 +900,19 @@ public final class ReviewServiceGrpc {
     public io.prwarden.v1.ListFindingsResponse listFindings(io.prwarden.v1.ListFindingsRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getListFindingsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.SearchFindingsResponse searchFindings(io.prwarden.v1.SearchFindingsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getSearchFindingsMethod(), getCallOptions(), request);
     }
 
     /**
@@ -972,6 +1056,20 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.SearchFindingsResponse> searchFindings(
+        io.prwarden.v1.SearchFindingsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getSearchFindingsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -1005,9 +1103,10 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_LIST_REVIEWS = 2;
   private static final int METHODID_COUNT_REVIEWS = 3;
   private static final int METHODID_LIST_FINDINGS = 4;
-  private static final int METHODID_GET_SARIF = 5;
-  private static final int METHODID_CANCEL_REVIEW = 6;
-  private static final int METHODID_WATCH_REVIEW = 7;
+  private static final int METHODID_SEARCH_FINDINGS = 5;
+  private static final int METHODID_GET_SARIF = 6;
+  private static final int METHODID_CANCEL_REVIEW = 7;
+  private static final int METHODID_WATCH_REVIEW = 8;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1045,6 +1144,10 @@ public final class ReviewServiceGrpc {
         case METHODID_LIST_FINDINGS:
           serviceImpl.listFindings((io.prwarden.v1.ListFindingsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListFindingsResponse>) responseObserver);
+          break;
+        case METHODID_SEARCH_FINDINGS:
+          serviceImpl.searchFindings((io.prwarden.v1.SearchFindingsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse>) responseObserver);
           break;
         case METHODID_GET_SARIF:
           serviceImpl.getSarif((io.prwarden.v1.GetSarifRequest) request,
@@ -1111,6 +1214,13 @@ public final class ReviewServiceGrpc {
               io.prwarden.v1.ListFindingsRequest,
               io.prwarden.v1.ListFindingsResponse>(
                 service, METHODID_LIST_FINDINGS)))
+        .addMethod(
+          getSearchFindingsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.SearchFindingsRequest,
+              io.prwarden.v1.SearchFindingsResponse>(
+                service, METHODID_SEARCH_FINDINGS)))
         .addMethod(
           getGetSarifMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1185,6 +1295,7 @@ public final class ReviewServiceGrpc {
               .addMethod(getListReviewsMethod())
               .addMethod(getCountReviewsMethod())
               .addMethod(getListFindingsMethod())
+              .addMethod(getSearchFindingsMethod())
               .addMethod(getGetSarifMethod())
               .addMethod(getCancelReviewMethod())
               .addMethod(getWatchReviewMethod())
