@@ -163,207 +163,209 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\032\030prward" +
-      "en/v1/triage.proto\"\226\014\n\006Review\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
-      "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
-      "repo\022=\n\014completed_at\030\005 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\013completedAt\0220\n\010findings\030" +
-      "\006 \003(\0132\024.prwarden.v1.FindingR\010findings\0226\n" +
-      "\007summary\030\007 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022\030\n\007ruleset\030\010 \001(\tR\007ruleset\022" +
-      "\036\n\010head_sha\030\t \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_" +
-      "sha\030\n \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\013 " +
-      "\001(\0132\032.google.protobuf.TimestampR\tcreated" +
-      "At\0229\n\nstarted_at\030\014 \001(\0132\032.google.protobuf" +
-      ".TimestampR\tstartedAt\022.\n\005error\030\r \001(\0132\030.p" +
-      "rwarden.v1.ReviewErrorR\005error\022+\n\007skipped" +
-      "\030\016 \003(\0132\021.prwarden.v1.SkipR\007skipped\022\034\n\ttr" +
-      "uncated\030\017 \001(\010R\ttruncated\022&\n\014rules_digest" +
-      "\030\020 \001(\tH\003R\013rulesDigest\210\001\001\0224\n\nsuppressed\030\021" +
-      " \003(\0132\024.prwarden.v1.FindingR\nsuppressed\022*" +
-      "\n\005fixed\030\022 \003(\0132\024.prwarden.v1.FindingR\005fix" +
-      "ed\022.\n\007verdict\030\023 \001(\0132\024.prwarden.v1.Verdic" +
-      "tR\007verdict\0221\n\022previous_review_id\030\024 \001(\tH\004" +
-      "R\020previousReviewId\210\001\001\022\036\n\010base_ref\030\025 \001(\tH" +
-      "\005R\007baseRef\210\001\001\022B\n\rbase_found_by\030\026 \001(\0162\031.p" +
-      "rwarden.v1.Base.FoundByH\006R\013baseFoundBy\210\001" +
-      "\001\0222\n\tlooked_at\030\027 \001(\0132\025.prwarden.v1.Looke" +
-      "dAtR\010lookedAt\0227\n\nexclusions\030\030 \001(\0132\027.prwa" +
-      "rden.v1.ExclusionsR\nexclusions\022;\n\014switch" +
-      "ed_off\030\031 \003(\0132\030.prwarden.v1.SwitchedOffR\013" +
-      "switchedOff\0220\n\010observed\030\032 \003(\0132\024.prwarden" +
-      ".v1.FindingR\010observed\022\035\n\ncreated_by\030\033 \001(" +
-      "\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prwarde" +
-      "n.v1.Priority.LevelH\007R\010priority\210\001\001\022 \n\tch" +
-      "eck_url\030\035 \001(\tH\010R\010checkUrl\210\001\001\"^\n\006Status\022\017" +
-      "\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_progre" +
-      "ss\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010cancel" +
-      "ed\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_sh" +
-      "aB\017\n\r_rules_digestB\025\n\023_previous_review_i" +
-      "dB\013\n\t_base_refB\020\n\016_base_found_byB\013\n\t_pri" +
-      "orityB\014\n\n_check_url\"9\n\010Priority\"-\n\005Level" +
-      "\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204" +
-      "\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v" +
-      "1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthres" +
-      "hold\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH" +
-      "\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013" +
-      "notLookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022" +
-      "\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_" +
-      "outcomeB\014\n\n_threshold\"u\n\004Base\"m\n\007FoundBy" +
-      "\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequ" +
-      "ested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_bra" +
-      "nch\020\004\022\r\n\tcode_host\020\005\"2\n\nExclusions\022\024\n\005fi" +
-      "les\030\001 \001(\005R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013Swi" +
-      "tchedOff\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\0222\n\002by\030" +
-      "\002 \001(\0162\035.prwarden.v1.SwitchedOff.SideH\000R\002" +
-      "by\210\001\001\0223\n\003how\030\003 \001(\0162\034.prwarden.v1.Switche" +
-      "dOff.WayH\001R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspe" +
-      "cified\020\000\022\020\n\014organization\020\001\022\016\n\nrepository" +
-      "\020\002\"B\n\003Way\022\023\n\017way_unspecified\020\000\022\013\n\007disabl" +
-      "e\020\001\022\014\n\010override\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n" +
-      "\004_how\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022" +
-      "\037\n\013added_lines\030\002 \001(\005R\naddedLines\022\024\n\005rule" +
-      "s\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 " +
-      "\001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007" +
-      "Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010seve" +
-      "rity\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH" +
-      "\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004li" +
-      "ne\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007message" +
-      "\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 " +
-      "\001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n" +
-      "\013fingerprint\030\t \001(\tR\013fingerprint\022!\n\010file_" +
-      "raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(" +
-      "\0162\032.prwarden.v1.Finding.StateH\002R\005state\210\001" +
-      "\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022!\n\014utf1" +
-      "6_column\030\r \001(\005R\013utf16Column\022(\n\020utf16_end" +
-      "_column\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_ha" +
-      "sh\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020" +
-      " \001(\0132\030.prwarden.v1.SuppressionR\013suppress" +
-      "ion\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1.Triage" +
-      "R\006triage\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003ne" +
-      "w\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severit" +
-      "yB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_hash" +
-      "\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reason\022" +
-      "\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005" +
-      "R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR" +
-      "\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_i" +
-      "d\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.p" +
-      "rwarden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n\010f" +
-      "ile_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolera" +
-      "ted\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(\0162\033" +
-      ".prwarden.v1.Severity.LevelH\004R\010severity\210" +
-      "\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006binary" +
-      "\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule_stopped\020\004" +
-      "\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rule" +
-      "s_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule" +
-      "_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_severi" +
-      "ty\"\255\003\n\023CreateReviewRequest\022\022\n\004repo\030\001 \001(\t" +
-      "R\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007r" +
-      "uleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004" +
-      " \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007" +
-      "baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210" +
-      "\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1.Severi" +
-      "ty.LevelH\004R\006failOn\210\001\001\022!\n\014require_base\030\010 " +
-      "\001(\010R\013requireBase\022<\n\010priority\030\t \001(\0162\033.prw" +
-      "arden.v1.Priority.LevelH\005R\010priority\210\001\001B\n" +
-      "\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t" +
-      "_base_refB\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024C" +
-      "reateReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.R" +
-      "eview.StatusH\000R\006status\210\001\001\022!\n\014estimated_m" +
-      "s\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_availabl" +
-      "e\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007_statu" +
-      "sB\024\n\022_scanner_available\"/\n\020GetReviewRequ" +
-      "est\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@\n\021GetR" +
-      "eviewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden" +
-      ".v1.ReviewR\006review\"\333\004\n\023ListFindingsReque" +
-      "st\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030" +
-      "\002 \001(\0162%.prwarden.v1.ListFindingsRequest." +
-      "KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033." +
-      "prwarden.v1.Severity.LevelH\001R\013minSeverit" +
-      "y\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004fi" +
-      "le\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prw" +
-      "arden.v1.Finding.StateH\004R\005state\210\001\001\022 \n\tpa" +
-      "ge_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_tok" +
-      "en\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decision\030\t \001" +
-      "(\0162\032.prwarden.v1.Decision.KindH\007R\010decisi" +
-      "on\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010report" +
-      "ed\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010obser" +
-      "ved\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule" +
-      "_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013" +
-      "_page_tokenB\013\n\t_decision\"p\n\024ListFindings" +
-      "Response\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1" +
-      ".FindingR\010findings\022&\n\017next_page_token\030\002 " +
-      "\001(\tR\rnextPageToken\"\301\001\n\017GetSarifRequest\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsuppresse" +
-      "d\030\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Su" +
-      "ppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022" +
-      "\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B" +
-      "\r\n\013_suppressed\"\215\002\n\022ListReviewsRequest\022\027\n" +
-      "\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(" +
-      "\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwar" +
-      "den.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpag" +
-      "e_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_toke" +
-      "n\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_" +
-      "numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page" +
-      "_token\"r\n\023ListReviewsResponse\0223\n\007reviews" +
-      "\030\001 \003(\0132\031.prwarden.v1.ListedReviewR\007revie" +
-      "ws\022&\n\017next_page_token\030\002 \001(\tR\rnextPageTok" +
-      "en\"\351\005\n\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.R" +
-      "eview.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003" +
-      " \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014co" +
-      "mpleted_at\030\005 \001(\0132\032.google.protobuf.Times" +
-      "tampR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.prw" +
-      "arden.v1.SeveritySummaryR\007summary\022\030\n\007rul" +
-      "eset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R" +
-      "\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha" +
-      "\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google.protobu" +
-      "f.TimestampR\tcreatedAt\0229\n\nstarted_at\030\013 \001" +
-      "(\0132\032.google.protobuf.TimestampR\tstartedA" +
-      "t\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewErr" +
-      "orR\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022" +
-      "\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdic" +
-      "t\030\017 \001(\0132\024.prwarden.v1.VerdictR\007verdict\022<" +
-      "\n\010priority\030\020 \001(\0162\033.prwarden.v1.Priority." +
-      "LevelH\003R\010priority\210\001\001B\t\n\007_statusB\013\n\t_head" +
-      "_shaB\013\n\t_base_shaB\013\n\t_priority\"2\n\023Cancel" +
-      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\"C\n\024CancelReviewResponse\022+\n\006review\030\001 \001" +
-      "(\0132\023.prwarden.v1.ReviewR\006review\"1\n\022Watch" +
-      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\"\232\003\n\023WatchReviewResponse\022\033\n\treview_id\030" +
-      "\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prward" +
-      "en.v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nfile" +
-      "s_done\030\003 \001(\005R\tfilesDone\022$\n\013files_total\030\004" +
-      " \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034" +
-      ".prwarden.v1.SeveritySummaryR\007summary\022.\n" +
-      "\005error\030\006 \001(\0132\030.prwarden.v1.ReviewErrorR\005" +
-      "error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021" +
-      "scanner_available\030\010 \001(\010H\002R\020scannerAvaila" +
-      "ble\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022_sc" +
-      "anner_available2\230\005\n\rReviewService\022\177\n\014Cre" +
-      "ateReview\022 .prwarden.v1.CreateReviewRequ" +
-      "est\032!.prwarden.v1.CreateReviewResponse\"*" +
-      "\262\373\030&\n\004NONE\022\036the review says who created " +
-      "it\022J\n\tGetReview\022\035.prwarden.v1.GetReviewR" +
-      "equest\032\036.prwarden.v1.GetReviewResponse\022P" +
-      "\n\013ListReviews\022\037.prwarden.v1.ListReviewsR" +
-      "equest\032 .prwarden.v1.ListReviewsResponse" +
-      "\022S\n\014ListFindings\022 .prwarden.v1.ListFindi" +
-      "ngsRequest\032!.prwarden.v1.ListFindingsRes" +
-      "ponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSarif" +
-      "Request\032\024.google.api.HttpBody\022\177\n\014CancelR" +
-      "eview\022 .prwarden.v1.CancelReviewRequest\032" +
-      "!.prwarden.v1.CancelReviewResponse\"*\262\373\030&" +
-      "\n\004NONE\022\036reviews are work, not settings\022R" +
-      "\n\013WatchReview\022\037.prwarden.v1.WatchReviewR" +
-      "equest\032 .prwarden.v1.WatchReviewResponse" +
-      "0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwar" +
-      "den/prwarden/gen/go/prwarden/v1;prwarden" +
-      "v1b\006proto3"
+      "roto\032\026prwarden/v1/diff.proto\032\032prwarden/v" +
+      "1/severity.proto\032\030prwarden/v1/triage.pro" +
+      "to\"\226\014\n\006Review\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review." +
+      "StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014complete" +
+      "d_at\030\005 \001(\0132\032.google.protobuf.TimestampR\013" +
+      "completedAt\0220\n\010findings\030\006 \003(\0132\024.prwarden" +
+      ".v1.FindingR\010findings\0226\n\007summary\030\007 \001(\0132\034" +
+      ".prwarden.v1.SeveritySummaryR\007summary\022\030\n" +
+      "\007ruleset\030\010 \001(\tR\007ruleset\022\036\n\010head_sha\030\t \001(" +
+      "\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\n \001(\tH\002R\007bas" +
+      "eSha\210\001\001\0229\n\ncreated_at\030\013 \001(\0132\032.google.pro" +
+      "tobuf.TimestampR\tcreatedAt\0229\n\nstarted_at" +
+      "\030\014 \001(\0132\032.google.protobuf.TimestampR\tstar" +
+      "tedAt\022.\n\005error\030\r \001(\0132\030.prwarden.v1.Revie" +
+      "wErrorR\005error\022+\n\007skipped\030\016 \003(\0132\021.prwarde" +
+      "n.v1.SkipR\007skipped\022\034\n\ttruncated\030\017 \001(\010R\tt" +
+      "runcated\022&\n\014rules_digest\030\020 \001(\tH\003R\013rulesD" +
+      "igest\210\001\001\0224\n\nsuppressed\030\021 \003(\0132\024.prwarden." +
+      "v1.FindingR\nsuppressed\022*\n\005fixed\030\022 \003(\0132\024." +
+      "prwarden.v1.FindingR\005fixed\022.\n\007verdict\030\023 " +
+      "\001(\0132\024.prwarden.v1.VerdictR\007verdict\0221\n\022pr" +
+      "evious_review_id\030\024 \001(\tH\004R\020previousReview" +
+      "Id\210\001\001\022\036\n\010base_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n" +
+      "\rbase_found_by\030\026 \001(\0162\031.prwarden.v1.Base." +
+      "FoundByH\006R\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027" +
+      " \001(\0132\025.prwarden.v1.LookedAtR\010lookedAt\0227\n" +
+      "\nexclusions\030\030 \001(\0132\027.prwarden.v1.Exclusio" +
+      "nsR\nexclusions\022;\n\014switched_off\030\031 \003(\0132\030.p" +
+      "rwarden.v1.SwitchedOffR\013switchedOff\0220\n\010o" +
+      "bserved\030\032 \003(\0132\024.prwarden.v1.FindingR\010obs" +
+      "erved\022\035\n\ncreated_by\030\033 \001(\tR\tcreatedBy\022<\n\010" +
+      "priority\030\034 \001(\0162\033.prwarden.v1.Priority.Le" +
+      "velH\007R\010priority\210\001\001\022 \n\tcheck_url\030\035 \001(\tH\010R" +
+      "\010checkUrl\210\001\001\"^\n\006Status\022\017\n\013unspecified\020\000\022" +
+      "\n\n\006queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010complete" +
+      "\020\003\022\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB" +
+      "\013\n\t_head_shaB\013\n\t_base_shaB\017\n\r_rules_dige" +
+      "stB\025\n\023_previous_review_idB\013\n\t_base_refB\020" +
+      "\n\016_base_found_byB\013\n\t_priorityB\014\n\n_check_" +
+      "url\"9\n\010Priority\"-\n\005Level\022\017\n\013unspecified\020" +
+      "\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007Verdict\022;\n\007ou" +
+      "tcome\030\001 \001(\0162\034.prwarden.v1.Verdict.Outcom" +
+      "eH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 \001(\0162\033.prw" +
+      "arden.v1.Severity.LevelH\001R\tthreshold\210\001\001\022" +
+      "\"\n\rnot_looked_at\030\003 \001(\005R\013notLookedAt\">\n\007O" +
+      "utcome\022\017\n\013unspecified\020\000\022\010\n\004pass\020\001\022\010\n\004fai" +
+      "l\020\002\022\016\n\nincomplete\020\003B\n\n\010_outcomeB\014\n\n_thre" +
+      "shold\"u\n\004Base\"m\n\007FoundBy\022\017\n\013unspecified\020" +
+      "\000\022\r\n\tmerge_ref\020\001\022\r\n\trequested\020\002\022\020\n\014merge" +
+      "_commit\020\003\022\022\n\016default_branch\020\004\022\r\n\tcode_ho" +
+      "st\020\005\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005R\005files" +
+      "\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022\027\n\007rule" +
+      "_id\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.prwarden" +
+      ".v1.SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003how\030\003 \001" +
+      "(\0162\034.prwarden.v1.SwitchedOff.WayH\001R\003how\210" +
+      "\001\001\">\n\004Side\022\024\n\020side_unspecified\020\000\022\020\n\014orga" +
+      "nization\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022\023\n\017way" +
+      "_unspecified\020\000\022\013\n\007disable\020\001\022\014\n\010override\020" +
+      "\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010LookedA" +
+      "t\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_lines\030\002" +
+      " \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005rules\";" +
+      "\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code\022\030\n\007mes" +
+      "sage\030\002 \001(\tR\007message\"\322\005\n\007Finding\022\027\n\007rule_" +
+      "id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\0162\033.prw" +
+      "arden.v1.Severity.LevelH\000R\010severity\210\001\001\022\022" +
+      "\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004line\022\030" +
+      "\n\007message\030\005 \001(\tR\007message\022\031\n\010end_line\030\006 \001" +
+      "(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006column\022\030\n\007s" +
+      "nippet\030\010 \001(\tR\007snippet\022 \n\013fingerprint\030\t \001" +
+      "(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014H\001R\nfil" +
+      "e_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwarden.v1." +
+      "Finding.StateH\002R\005state\210\001\001\022\035\n\nend_column\030" +
+      "\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r \001(\005R\013" +
+      "utf16Column\022(\n\020utf16_end_column\030\016 \001(\005R\016u" +
+      "tf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003R\010line" +
+      "Hash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prwarden." +
+      "v1.SuppressionR\013suppression\022+\n\006triage\030\021 " +
+      "\001(\0132\023.prwarden.v1.TriageR\006triage\":\n\005Stat" +
+      "e\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010existing\020" +
+      "\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_bytes" +
+      "B\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppression\022" +
+      "\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000" +
+      "R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until" +
+      "\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 " +
+      "\001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleI" +
+      "d\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.Skip." +
+      "ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R" +
+      "\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\ttoler" +
+      "ated\022<\n\010severity\030\007 \001(\0162\033.prwarden.v1.Sev" +
+      "erity.LevelH\004R\010severity\210\001\001\"\211\001\n\006Reason\022\017\n" +
+      "\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file_too_l" +
+      "arge\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022" +
+      "\017\n\013undecodable\020\006\022\026\n\022rules_file_invalid\020\007" +
+      "\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r" +
+      "\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023CreateRev" +
+      "iewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_num" +
+      "ber\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007" +
+      "ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210" +
+      "\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010ba" +
+      "se_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\004R\006fail" +
+      "On\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requireBase" +
+      "\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.Priorit" +
+      "y.LevelH\005R\010priority\210\001\001B\n\n\010_rulesetB\013\n\t_h" +
+      "ead_shaB\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_fa" +
+      "il_onB\013\n\t_priority\"\342\001\n\024CreateReviewRespo" +
+      "nse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
+      "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
+      "status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimat" +
+      "edMs\0220\n\021scanner_available\030\004 \001(\010H\001R\020scann" +
+      "erAvailable\210\001\001B\t\n\007_statusB\024\n\022_scanner_av" +
+      "ailable\"/\n\020GetReviewRequest\022\033\n\treview_id" +
+      "\030\001 \001(\tR\010reviewId\"@\n\021GetReviewResponse\022+\n" +
+      "\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006revi" +
+      "ew\"\333\004\n\023ListFindingsRequest\022\033\n\treview_id\030" +
+      "\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prwarden" +
+      ".v1.ListFindingsRequest.KindH\000R\004kind\210\001\001\022" +
+      "C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1.Seve" +
+      "rity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030" +
+      "\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file" +
+      "\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Finding" +
+      ".StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R" +
+      "\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpage" +
+      "Token\210\001\001\022;\n\010decision\030\t \001(\0162\032.prwarden.v1" +
+      ".Decision.KindH\007R\010decision\210\001\001\"N\n\004Kind\022\017\n" +
+      "\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsuppress" +
+      "ed\020\002\022\t\n\005fixed\020\003\022\014\n\010observed\020\004B\007\n\005_kindB\017" +
+      "\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006" +
+      "_stateB\014\n\n_page_sizeB\r\n\013_page_tokenB\013\n\t_" +
+      "decision\"p\n\024ListFindingsResponse\0220\n\010find" +
+      "ings\030\001 \003(\0132\024.prwarden.v1.FindingR\010findin" +
+      "gs\022&\n\017next_page_token\030\002 \001(\tR\rnextPageTok" +
+      "en\"\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001(" +
+      "\tR\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prward" +
+      "en.v1.GetSarifRequest.SuppressedH\000R\nsupp" +
+      "ressed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000" +
+      "\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215" +
+      "\002\n\022ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004r" +
+      "epo\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001" +
+      "\0227\n\006status\030\003 \001(\0162\032.prwarden.v1.Review.St" +
+      "atusH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010" +
+      "pageSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageT" +
+      "oken\210\001\001B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statu" +
+      "sB\014\n\n_page_sizeB\r\n\013_page_token\"r\n\023ListRe" +
+      "viewsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarde" +
+      "n.v1.ListedReviewR\007reviews\022&\n\017next_page_" +
+      "token\030\002 \001(\tR\rnextPageToken\"\351\005\n\014ListedRev" +
+      "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
+      "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
+      "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
+      "\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\013" +
+      "2\032.google.protobuf.TimestampR\013completedA" +
+      "t\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1.Severit" +
+      "ySummaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007rule" +
+      "set\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010b" +
+      "ase_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_a" +
+      "t\030\n \001(\0132\032.google.protobuf.TimestampR\tcre" +
+      "atedAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.prot" +
+      "obuf.TimestampR\tstartedAt\022.\n\005error\030\014 \001(\013" +
+      "2\030.prwarden.v1.ReviewErrorR\005error\022\034\n\ttru" +
+      "ncated\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 " +
+      "\001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prward" +
+      "en.v1.VerdictR\007verdict\022<\n\010priority\030\020 \001(\016" +
+      "2\033.prwarden.v1.Priority.LevelH\003R\010priorit" +
+      "y\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_sh" +
+      "aB\013\n\t_priority\"2\n\023CancelReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
+      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
+      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevi" +
+      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
+      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
+      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
+      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
+      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
+      "ive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availabl" +
+      "e\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statu" +
+      "sB\016\n\014_files_totalB\024\n\022_scanner_available2" +
+      "\336\005\n\rReviewService\022\177\n\014CreateReview\022 .prwa" +
+      "rden.v1.CreateReviewRequest\032!.prwarden.v" +
+      "1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the " +
+      "review says who created it\022J\n\tGetReview\022" +
+      "\035.prwarden.v1.GetReviewRequest\032\036.prwarde" +
+      "n.v1.GetReviewResponse\022P\n\013ListReviews\022\037." +
+      "prwarden.v1.ListReviewsRequest\032 .prwarde" +
+      "n.v1.ListReviewsResponse\022S\n\014ListFindings" +
+      "\022 .prwarden.v1.ListFindingsRequest\032!.prw" +
+      "arden.v1.ListFindingsResponse\022>\n\010GetSari" +
+      "f\022\034.prwarden.v1.GetSarifRequest\032\024.google" +
+      ".api.HttpBody\022D\n\007GetDiff\022\033.prwarden.v1.G" +
+      "etDiffRequest\032\034.prwarden.v1.GetDiffRespo" +
+      "nse\022\177\n\014CancelReview\022 .prwarden.v1.Cancel" +
+      "ReviewRequest\032!.prwarden.v1.CancelReview" +
+      "Response\"*\262\373\030&\n\004NONE\022\036reviews are work, " +
+      "not settings\022R\n\013WatchReview\022\037.prwarden.v" +
+      "1.WatchReviewRequest\032 .prwarden.v1.Watch" +
+      "ReviewResponse0\001BN\n\016io.prwarden.v1P\001Z:gi" +
+      "thub.com/prwarden/prwarden/gen/go/prward" +
+      "en/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -371,6 +373,7 @@ public final class ReviewOuterClass {
           com.google.api.HttpBodyProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
           io.prwarden.v1.Audit.getDescriptor(),
+          io.prwarden.v1.Diff.getDescriptor(),
           io.prwarden.v1.SeverityOuterClass.getDescriptor(),
           io.prwarden.v1.TriageOuterClass.getDescriptor(),
         });
@@ -528,6 +531,7 @@ public final class ReviewOuterClass {
     com.google.api.HttpBodyProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
     io.prwarden.v1.Audit.getDescriptor();
+    io.prwarden.v1.Diff.getDescriptor();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();
     io.prwarden.v1.TriageOuterClass.getDescriptor();
     com.google.protobuf.ExtensionRegistry registry =
