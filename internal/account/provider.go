@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -106,6 +107,7 @@ type Identity struct {
 	Issuer, Subject string
 	Email           string // "" unless the provider has verified it
 	Name            string
+	ShownAt         time.Time // when he showed the provider who he is; zero for not known
 
 	Managed []string             // organizations in which groups decide, sorted
 	Roles   map[string]auth.Role // that the groups have there
@@ -131,7 +133,13 @@ func (s *Service) SignInBy(ctx context.Context, from Client, i Identity) (token 
 		return "", err
 	}
 
-	return s.sessions.begin(actingAs(ctx, u, from), u.ID, ByProvider, from)
+	now := s.now()
+	freshUntil := now
+	if until := i.ShownAt.Add(FreshFor); until.After(now) {
+		freshUntil = now.Add(min(FreshFor, until.Sub(now)))
+	}
+
+	return s.sessions.begin(actingAs(ctx, u, from), u.ID, ByProvider, from, freshUntil)
 }
 
 // shortName makes what a provider says a name.

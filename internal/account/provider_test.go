@@ -3,6 +3,7 @@ package account_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestSignInByAProvider(t *testing.T) {
 	ctx := t.Context()
 	b := setup(t)
 	ada := b.owner(t)
-	id := account.Identity{Issuer: "https://id.example.com", Subject: "1", Email: "ADA@acme.example"}
+	id := account.Identity{Issuer: "https://id.example.com", Subject: "1", Email: "ADA@acme.example", ShownAt: b.now()}
 	token, err := b.SignInBy(ctx, from, id)
 	require.NoError(t, err)
 	c, err := b.sessions.Caller(ctx, token, "acme")
@@ -28,6 +29,23 @@ func TestSignInByAProvider(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, account.ByProvider, list[0].Method)
+
+	// A password that the provider was given long ago is not fresh, and none lasts longer.
+	for shown, fresh := range map[time.Time]bool{
+		{}: false, b.now().Add(-account.FreshFor): false, b.now().Add(-time.Minute): true, b.now().Add(time.Hour): true,
+	} {
+		id.ShownAt = shown
+		again, err := b.SignInBy(ctx, from, id)
+		require.NoError(t, err)
+		c, err := b.sessions.Caller(ctx, again, "acme")
+		require.NoError(t, err)
+		assert.Equal(t, fresh, c.Fresh, shown)
+		b.minutes.Add(10)
+		c, err = b.sessions.Caller(ctx, again, "acme")
+		require.NoError(t, err)
+		assert.False(t, c.Fresh)
+		b.minutes.Add(-10)
+	}
 
 	// Groups that change are in force at once.
 	other, _ := b.signIn(t, ada.Email)

@@ -62,7 +62,7 @@ func (s *Service) SignIn(ctx context.Context, from Client, email, password strin
 
 // signedIn begins a session of somebody who has shown who he is.
 func (s *Service) signedIn(ctx context.Context, from Client, u User) (token string, err error) {
-	return s.sessions.begin(actingAs(ctx, u, from), u.ID, ByPassword, from)
+	return s.sessions.begin(actingAs(ctx, u, from), u.ID, ByPassword, from, s.now().Add(FreshFor))
 }
 
 // actingAs is the context of what a person does before there is a session.

@@ -24,6 +24,7 @@ type Config struct {
 	Tenants
 	Hosts
 	Pages
+	People
 }
 
 // Command is a subcommand that takes settings, as a bit in a set of them.
@@ -74,11 +75,12 @@ func (c Config) problems(cmd Command) (problems Problems) {
 	c.Client.validate(&all)
 	c.Tenants.validate(&all)
 	c.Hosts.validate(&all)
+	c.People.validate(&all, c)
 
 	ofHosts := cmd&(Serve|Connections) != 0
 	used := map[string]bool{
 		"organizations": cmd&(Serve|Scanner|Organizations|Keys|Connections|Users) != 0,
-		"secrets":       ofHosts, "connections": ofHosts,
+		"secrets":       ofHosts, "connections": ofHosts, "sign_in": cmd&Serve != 0,
 	}
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true

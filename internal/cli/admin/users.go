@@ -45,7 +45,9 @@ func CreateUser(ctx context.Context, st cli.Streams, c config.Config, in UserInp
 		}
 	} else {
 		var err error
-		if p.Password, err = in.Password(); err != nil {
+		if p.Password, err = in.Password(); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
 			return &cli.UsageError{Err: err}
 		}
 	}

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +14,9 @@ import (
 // maxSecret is the most that is read of a secret, in bytes.
 const maxSecret = 4 << 10
 
-// ReadPassword asks for a new password twice on a terminal, which doesn't show it. From
-// anything else it is the first line.
-func ReadPassword(in *os.File, prompts io.Writer) (string, error) {
+// ReadPassword asks for a new password twice on a terminal, which doesn't show it, until
+// ctx ends. From anything else it is the first line.
+func ReadPassword(ctx context.Context, in *os.File, prompts io.Writer) (string, error) {
 	if !Is(in) {
 		return firstLine(in)
 	}
@@ -23,18 +24,43 @@ func ReadPassword(in *os.File, prompts io.Writer) (string, error) {
 	var typed [2]string
 	for i, prompt := range []string{"Password: ", "Again: "} {
 		fmt.Fprint(prompts, prompt)
-		text, err := term.ReadPassword(int(in.Fd()))
+		text, err := readHidden(ctx, int(in.Fd()))
 		fmt.Fprintln(prompts)
 		if err != nil {
 			return "", err
 		}
-		typed[i] = string(text)
+		typed[i] = text
 	}
 	if typed[0] != typed[1] {
 		return "", errors.New("the two passwords differ")
 	}
 
 	return typed[0], nil
+}
+
+// readHidden reads a line that the terminal doesn't show. Whoever interrupts that gets
+// the terminal back as it was.
+func readHidden(ctx context.Context, fd int) (string, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := term.ReadPassword(fd)
+		read <- line{text, err}
+	}()
+
+	select {
+	case l := <-read:
+		return string(l.text), l.err
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+	}
 }
 
 func firstLine(in io.Reader) (string, error) {

@@ -20,7 +20,7 @@ func TestReadPassword(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		f, err := os.Open(path)
 		require.NoError(t, err)
-		got, err := terminal.ReadPassword(f, t.Output())
+		got, err := terminal.ReadPassword(t.Context(), f, t.Output())
 		require.NoError(t, f.Close())
 		assert.Equal(t, want, got)
 		if want == "" {

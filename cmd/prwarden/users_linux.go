@@ -81,7 +81,7 @@ sets a password, once within an hour.`,
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	return noArgs(config.Users, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		if password {
-			in.Password = func() (string, error) { return terminal.ReadPassword(os.Stdin, st.Err) }
+			in.Password = func() (string, error) { return terminal.ReadPassword(ctx, os.Stdin, st.Err) }
 		}
 		return admin.CreateUser(ctx, st, c, in)
 	}, cmd)
