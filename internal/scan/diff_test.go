@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -319,23 +318,4 @@ func TestDiffFails(t *testing.T) {
 	s := scan.NewScanner(&pull{openErr: ctx.Err()}, scan.Options{})
 	_, err := s.Diff(ctx, scan.DiffRequest{})
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-func BenchmarkDiff(b *testing.B) {
-	rules := slices.Concat([]rule.Rule{regex("secrets/token", `tok_[a-z]{20}`, redact)})
-	var pairs []scan.Pair
-	for i := range 10 {
-		pairs = append(pairs, edited(fmt.Sprint(i), strings.Repeat(" func f() { return }\n+  token := call(x, y, z)\n", 200)))
-	}
-	s := scan.NewScanner(&pull{pairs: pairs}, scan.Options{})
-	set, err := s.AddRules(b.Context(), "", rule.Digest(rules), rules)
-	require.NoError(b, err)
-	r := scan.DiffRequest{Request: scan.Request{Rules: set}, Context: 3}
-	for _, pair := range pairs {
-		r.Paths = append(r.Paths, pair.Path)
-	}
-	for b.Loop() {
-		_, err := s.Diff(b.Context(), r)
-		require.NoError(b, err)
-	}
 }
