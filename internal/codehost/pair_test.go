@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func diffOf(t testing.TB, s scan.Source, base, head string, change func(*scan.Di
 	finding.Diff, error,
 ) {
 	t.Helper()
-	scanner := scan.NewScanner(s, scan.Options{})
+	scanner := scan.NewScanner(s, scan.Options{DiffTime: time.Minute})
 	rules, err := scanner.AddRules(t.Context(), org, rule.Digest(nil), nil)
 	require.NoError(t, err)
 	r := scan.DiffRequest{Request: scan.Request{Target: target, Rules: rules}, Paths: paths, Context: 3}

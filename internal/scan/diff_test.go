@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -47,9 +49,9 @@ func edited(path, text string) scan.Pair {
 }
 
 // difference makes the diff of pairs in memory.
-func difference(t testing.TB, p *pull, change func(*scan.DiffRequest), rules ...rule.Rule) (finding.Diff, error) {
+func difference(t *testing.T, p *pull, change func(*scan.DiffRequest), rules ...rule.Rule) (finding.Diff, error) {
 	t.Helper()
-	s := scan.NewScanner(p, scan.Options{})
+	s := scan.NewScanner(p, scan.Options{DiffTime: 10 * time.Second})
 	set, err := s.AddRules(t.Context(), "", rule.Digest(rules), rules)
 	require.NoError(t, err)
 	r := scan.DiffRequest{Request: scan.Request{Rules: set}, Context: 3}
@@ -279,6 +281,25 @@ func TestDiffIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, got.Files[0].Truncated)
 	assert.Less(t, got.Size(), int64(5<<20))
+}
+
+// What there is no time for comes with the next answer.
+func TestDiffIsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &pull{pairs: []scan.Pair{edited("a", "+a\n"), edited("b", "+b\n"), edited("c", "+c\n")}}
+		p.onFile = func(context.Context) { <-time.After(8 * time.Second) }
+		got, err := difference(t, p, nil)
+		require.NoError(t, err)
+		assert.Len(t, got.Files, 2)
+		assert.Equal(t, 2, got.Done)
+
+		p.onFile = nil
+		p.pairs = p.pairs[2:]
+		got, err = difference(t, p, nil)
+		require.NoError(t, err)
+		assert.Equal(t, "+c\n", shown(got.Files[0]))
+	})
 }
 
 func TestDiffOfWhatIsNoText(t *testing.T) {
