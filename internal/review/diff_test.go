@@ -45,7 +45,9 @@ func (f diffs) Diff(_ context.Context, j review.DiffJob) (finding.Diff, error) {
 // noPolicies is a source of the default policy.
 type noPolicies struct{}
 
-func (noPolicies) Policy(context.Context, string) (policy.Policy, error) { return policy.Default(), nil }
+func (noPolicies) Policy(context.Context, string) (policy.Policy, error) {
+	return policy.Default(), nil
+}
 
 // rulesets has rules, whose digest a test changes.
 type rulesets struct{ digest string }
