@@ -248,7 +248,8 @@ func reportedConnection(t *testing.T, h Harness) {
 	events, err := h.Store.Events(ctx, acme, audit.Filter{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, events, 4, "with the creation, and one for the secrets that were sealed anew")
-	assert.Equal(t, audit.Change{Action: audit.ConnectionReseal, Target: "con_a", Fields: []audit.Field{}}, events[0].Change)
+	resealed := audit.Change{Action: audit.ConnectionReseal, Target: "con_a", Fields: []audit.Field{}}
+	assert.Equal(t, resealed, events[0].Change)
 	assert.Equal(t, []audit.Field{{Name: "state", Before: "active", After: "broken"}}, events[2].Fields)
 
 	// What was opened before a change says nothing of the connection any more.
