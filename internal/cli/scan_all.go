@@ -173,7 +173,8 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 
 	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Observed: g.observed, Skips: g.skips, Summary: sum.Findings,
-		SkipCounts: g.skipCounts, SwitchedOff: sum.SwitchedOff, LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
+		SkipCounts: g.skipCounts, SwitchedOff: sum.SwitchedOff,
+		LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) ||
 			sum.Observed > len(g.observed) || g.skipped > len(g.skips),
 	}
