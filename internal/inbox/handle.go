@@ -321,13 +321,21 @@ func (h *Handler) comment(
 }
 
 // installation asks the host whether the connection's account lets it work now, because
-// a delivery may be old, and keeps that. Another account says nothing about it.
+// a delivery may be old, and keeps that. Another account says nothing about it, so it is
+// only shown, unless there is something else to show.
 func (h *Handler) installation(
 	ctx context.Context, c connection.Connection, host codehost.Host, hint codehost.Hint,
 ) error {
 	of, ok := host.(codehost.Installable)
 	switch {
 	case !strings.EqualFold(hint.Account, c.Account):
+		if c.State == connection.Active && c.Reason == "" {
+			c.Reason = fmt.Sprintf("The App has an installation by the account %q, which is ignored: the connection is for %q.",
+				hint.Account, c.Account)
+			if err := h.Hosts.Report(ctx, c); err != nil {
+				return err
+			}
+		}
 		return ignored(fmt.Sprintf("the connection is for the account %q, not for %q", c.Account, hint.Account))
 	case !ok || c.AppID == 0:
 		return ignored("the connection works without an installation")

@@ -237,6 +237,17 @@ func (h *ModelHost) Remove(number int32, fingerprint string) {
 	m.comments = slices.DeleteFunc(m.comments, func(c modelComment) bool { return c.Fingerprint == fingerprint })
 }
 
+// Double has a call that was given up take effect at last: all of ours is there twice.
+func (h *ModelHost) Double(number int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := h.pulls[number]
+	for _, c := range slices.Clone(m.comments) {
+		c.Ref = m.ref()
+		m.comments = append(m.comments, c)
+	}
+}
+
 // Touch changes the comments on a finding as a person does.
 func (h *ModelHost) Touch(number int32, fingerprint string, change func(*codehost.ObservedComment)) {
 	h.mu.Lock()

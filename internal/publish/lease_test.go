@@ -2,6 +2,8 @@ package publish_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,49 @@ import (
 	"github.com/prwarden/prwarden/internal/publish"
 	"github.com/prwarden/prwarden/internal/store"
 )
+
+// What takes effect later than the margin is removed by the next observation, which says so.
+func TestALateDoubleIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	var log lockedBuffer
+	o := s.options()
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s.publisher(o)
+	s.review(7, s.push(7, sha(1)).HeadSHA, "f1", "f2")
+	require.Empty(t, s.untilDone(7).Problem)
+	before := s.host.Result(7)
+	require.NotContains(t, log.String(), "posted twice")
+
+	s.host.Double(7)
+	require.Equal(t, []string{"f1", "f1", "f2", "f2"}, s.host.Result(7).Open)
+	_, err := s.store.Republish(t.Context(), publish.Key{Organization: "acme", Repo: "acme/shop", Number: 7})
+	require.NoError(t, err)
+	require.Empty(t, s.untilDone(7).Problem)
+	assert.Equal(t, before, s.host.Result(7))
+	assert.Equal(t, 3, strings.Count(log.String(), "posted twice"), "two comments and the summary")
+	assert.Empty(t, s.host.Wrong(7))
+}
+
+// lockedBuffer is a buffer for several writers.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.b.String()
+}
 
 // slowStore is a database whose answers come late.
 type slowStore struct {

@@ -43,6 +43,7 @@ func connectedTests() map[string]func(*testing.T, Harness) {
 		"Deliveries/old ones go":                             purgedDeliveries,
 		"Sweeps/each connection is swept":                    sweptConnections,
 		"Sweeps/how far they are is kept":                    keptSweep,
+		"Sweeps/what was not heard of is known":              unheardPullRequests,
 		"Races/a delivery is kept once and claimed once":     deliveryRace,
 	}
 }

@@ -1322,7 +1322,7 @@ export interface components {
             missing_permissions: string[];
             /** @description Name, unique in the organization. */
             name: string;
-            /** @description Why it does not work and what to do, for people; absent while it does. */
+            /** @description Why it does not work, or what there is to know of it, and what to do, for people; absent when all is well. */
             reason?: string;
             /** @description Globs of the repositories that it is for. */
             repositories: string[];
