@@ -1,8 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -19,6 +23,9 @@ func (h *Handler) settingsRoutes() {
 	h.person("POST /o/{org}/settings/members/reset", h.linkPassword)
 	h.person("POST /o/{org}/settings/invitations", h.invite)
 	h.person("POST /o/{org}/settings/invitations/revoke", h.revokeInvitation)
+
+	h.person("GET /o/{org}/audit", h.auditPage)
+	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
 }
 
 // formProblemOf returns what a form shows when a call refused what it had. Other errors
@@ -65,10 +72,24 @@ func (h *Handler) namesOf(v *visit) (map[string]string, error) {
 // nameOf is the name of who did something; how events call him where none is known.
 func nameOf(names map[string]string, actor string) string {
 	if name := names[actor]; name != "" {
-		return name
+		return shown(name)
 	}
 
-	return actor
+	return shown(actor)
+}
+
+// people are those of names who are people, to choose from, by name.
+func people(names map[string]string) (out []choice) {
+	for actor, name := range names {
+		if strings.HasPrefix(actor, "user:") {
+			out = append(out, choice{actor, shown(name)})
+		}
+	}
+	slices.SortFunc(out, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.value, b.value))
+	})
+
+	return out
 }
 
 // notFound reports whether a call found nothing.
@@ -92,4 +113,19 @@ func filled(text string) *string {
 	}
 
 	return &text
+}
+
+// shown is a text from outside with symbols in place of what can't be seen: control
+// characters, and those that turn the direction of what stands beside them.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return utf8.RuneError
+		}
+
+		return r
+	}, text)
 }
