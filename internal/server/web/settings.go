@@ -26,6 +26,8 @@ func (h *Handler) settingsRoutes() {
 
 	h.person("GET /o/{org}/audit", h.auditPage)
 	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
+
+	h.connectionRoutes()
 }
 
 // formProblemOf returns what a form shows when a call refused what it had. Other errors
