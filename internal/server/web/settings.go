@@ -28,6 +28,7 @@ func (h *Handler) settingsRoutes() {
 	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
 
 	h.connectionRoutes()
+	h.webhookRoutes()
 }
 
 // formProblemOf returns what a form shows when a call refused what it had. Other errors
