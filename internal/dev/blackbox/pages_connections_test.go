@@ -42,6 +42,10 @@ func TestConnectionPages(t *testing.T) {
 	assert.Contains(t, admin.get(t, page+"/new?kind=git").body, "prwarden organizations update acme")
 	assert.Equal(t, http.StatusNotFound, admin.get(t, page+"/new?kind=cvs").status)
 
+	app := []string{"kind", "github-app", "name", "github", "account", "acme", "repositories", "acme/*"}
+	unknown := admin.post(t, page, app...)
+	assert.Equal(t, http.StatusConflict, unknown.status)
+	assert.Contains(t, unknown.found(t, `role="alert">([^<]*)`), "public_url")
 	create := []string{"kind", "gitea", "name", "gitea", "url", web.URL, "repositories", "acme/*", "token", hosttest.Token}
 	bad := admin.post(t, page, append([]string{"git_url", "ftp://x"}, create...)...)
 	assert.Equal(t, http.StatusBadRequest, bad.status)
@@ -68,7 +72,7 @@ func TestConnectionPages(t *testing.T) {
 	assert.NotEqual(t, secret, a.found(t, `<code id="hook-3">(\w{52})</code>`))
 	assert.Contains(t, admin.sent(t, one+"/rotate", "token", "wrong").body, "The credentials are replaced")
 	a = admin.sent(t, one+"/test")
-	assert.Contains(t, a.body, "It doesn&#39;t work: ")
+	assert.Contains(t, a.body, "The test found that it doesn&#39;t work.")
 	assert.Contains(t, a.body, `class="pill fail"`)
 	assert.Equal(t, http.StatusConflict, admin.get(t, one+"/repositories").status)
 
@@ -98,6 +102,25 @@ func TestConnectionPages(t *testing.T) {
 	assert.Contains(t, admin.get(t, one+"?delete").body, ">Delete forge</button>")
 	assert.Contains(t, admin.sent(t, one+"/delete").body, "No code host is connected")
 	assert.Equal(t, http.StatusNotFound, admin.get(t, one).status)
+}
+
+// TestNewAppPages has GitHub make the App of a connection, from a page that leads to the
+// address of the set-up.
+func TestNewAppPages(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{args: []string{"--public-url", "http://prwarden.example.com"}})
+	owner := s.setUp(t, "acme")
+	const page = "/o/acme/settings/connections"
+
+	app := []string{"kind", "github-app", "name", "github", "repositories", "acme/*", "url", "https://github.com"}
+	bad := owner.post(t, page, append(app, "account", "a b")...)
+	assert.Equal(t, http.StatusBadRequest, bad.status)
+	assert.Contains(t, bad.found(t, `role="alert">([^<]*)`), "account")
+	a := owner.post(t, page, append(app, "account", "acme")...)
+	require.Equal(t, http.StatusCreated, a.status, a.body)
+	setUp := owner.get(t, a.found(t, `href="http://prwarden\.example\.com(/setup/app\?token=\w+)"`))
+	assert.Equal(t, http.StatusOK, setUp.status)
+	assert.Contains(t, setUp.body, "https://github.com/organizations/acme/settings/apps/new")
 }
 
 // TestPullRequestPages publishes a review again, by a connection of the operator.

@@ -105,14 +105,13 @@ func (h *Handler) testConnection(v *visit) error {
 	return h.connectionDone(v, testWords(tested.GetConnection()))
 }
 
-// testWords says what a test found.
+// testWords says what a test found. The page of the connection has the details.
 func testWords(c *prwardenv1.Connection) flash {
-	missing := c.GetMissingPermissions()
 	switch {
 	case c.GetState() != prwardenv1.Connection_active:
-		return flash{Text: "It doesn't work: " + shown(c.GetReason()), Bad: true}
-	case len(missing) > 0:
-		return flash{Text: "The host answers, but the token lacks " + shown(strings.Join(missing, ", ")) + ".", Bad: true}
+		return flash{Text: "The test found that it doesn't work. What to do is said below.", Bad: true}
+	case len(c.GetMissingPermissions()) > 0:
+		return flash{Text: "The host answers, but the credentials lack permissions, which are named below.", Bad: true}
 	case c.GetAccount() != "":
 		return flash{Text: "It works, as " + shown(c.GetAccount()) + ", with all permissions that can be asked for."}
 	}

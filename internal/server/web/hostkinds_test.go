@@ -52,15 +52,15 @@ func TestNumber(t *testing.T) {
 
 func TestTestWords(t *testing.T) {
 	t.Parallel()
-	reason, account := "the token is wrong", "bot"
+	account := "bot"
 	for _, tt := range []struct {
 		c    *prwardenv1.Connection
 		want flash
 	}{
-		{&prwardenv1.Connection{State: prwardenv1.Connection_broken.Enum(), Reason: &reason},
-			flash{Text: "It doesn't work: the token is wrong", Bad: true}},
+		{&prwardenv1.Connection{State: prwardenv1.Connection_broken.Enum()},
+			flash{Text: "The test found that it doesn't work. What to do is said below.", Bad: true}},
 		{&prwardenv1.Connection{State: prwardenv1.Connection_active.Enum(), MissingPermissions: []string{"a", "b"}},
-			flash{Text: "The host answers, but the token lacks a, b.", Bad: true}},
+			flash{Text: "The host answers, but the credentials lack permissions, which are named below.", Bad: true}},
 		{&prwardenv1.Connection{State: prwardenv1.Connection_active.Enum(), Account: &account},
 			flash{Text: "It works, as bot, with all permissions that can be asked for."}},
 	} {

@@ -133,7 +133,7 @@ func (h *Handler) fail(v *visit, err error) {
 	}
 	if p.Reason == errs.ReasonSignInAgain {
 		p := page{Title: "Your password, please", Bare: true}
-		if h.showStatus(v, http.StatusForbidden, p, confirmBody(returnTo(v.r), "")) == nil {
+		if h.showStatus(v, http.StatusForbidden, p, confirmBody(v.account.User.Email, returnTo(v.r), "")) == nil {
 			return
 		}
 	}
