@@ -103,6 +103,7 @@ const (
 	UserRemove         Action = "user.remove"
 	UserPassword       Action = "user.password" // the password was changed
 	UserReset          Action = "user.reset"    // a link to set it was made
+	UserLink           Action = "user.link"     // what single sign-on calls the user was stored
 	SessionCreate      Action = "session.create"
 	SessionRevoke      Action = "session.revoke"
 	MemberAdd          Action = "member.add"
@@ -119,7 +120,7 @@ func Actions() []Action {
 		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
 		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
 		WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate,
-		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, SessionCreate, SessionRevoke,
+		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, UserLink, SessionCreate, SessionRevoke,
 		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
 	}
 }

@@ -44,6 +44,7 @@ var auditActions = []choice{
 	{"user.create", "made an account"},
 	{"user.password", "changed a password"},
 	{"user.reset", "made a link for a forgotten password"},
+	{"user.link", "linked an account with single sign-on"},
 	{"user.disable", "disabled an account"},
 	{"user.enable", "enabled an account"},
 	{"user.remove", "removed an account"},
