@@ -61,3 +61,12 @@ func plural(n int, one, many string) string {
 
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+// clockOf is a time of a message to the minute; "never" for none.
+func clockOf(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return "never"
+	}
+
+	return t.AsTime().UTC().Format("2 Jan 2006, 15:04 UTC")
+}

@@ -725,7 +725,7 @@ type CreateInvitationResponse struct {
 	// Token of the link. Answered this once only.
 	Token string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	// The link; absent while the operator has not said the server's address
-	// (`public_url`). Its path is `/invitations/` and the token.
+	// (`public_url`). Its path is `/invitation?token=` and the token.
 	Url           *string `protobuf:"bytes,3,opt,name=url,proto3,oneof" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1122,13 +1122,13 @@ const file_prwarden_v1_member_proto_rawDesc = "" +
 	"\x05email\x18\x01 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x03\x18\xfe\x01R\x05email\x12A\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x16.prwarden.v1.Role.NameB\x10\xe0A\x02\xbaH\n" +
 	"\xc8\x01\x01\x82\x01\x04\x10\x01 \x00H\x00R\x04role\x88\x01\x01:3\x92A02.{\"email\": \"bob@example.com\", \"role\": \"member\"}B\a\n" +
-	"\x05_role\"\x9b\x04\n" +
+	"\x05_role\"\xa0\x04\n" +
 	"\x18CreateInvitationResponse\x12?\n" +
 	"\n" +
 	"invitation\x18\x01 \x01(\v2\x17.prwarden.v1.InvitationB\x06\xbaH\x03\xc8\x01\x01R\n" +
 	"invitation\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x15\n" +
-	"\x03url\x18\x03 \x01(\tH\x00R\x03url\x88\x01\x01:\x88\x03\x92A\x84\x032\x81\x03{\"invitation\": {\"invitation_id\": \"inv_01k9w3t5zq8h4m2x\", \"email\": \"bob@example.com\", \"role\": \"member\", \"invited_by\": \"user:usr_01k9w1m8d2c7b5v4\", \"created_at\": \"2026-11-20T09:30:00Z\", \"expires_at\": \"2026-11-27T09:30:00Z\"}, \"token\": \"prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\", \"url\": \"https://prwarden.example.com/invitations/prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\"}B\x06\n" +
+	"\x03url\x18\x03 \x01(\tH\x00R\x03url\x88\x01\x01:\x8d\x03\x92A\x89\x032\x86\x03{\"invitation\": {\"invitation_id\": \"inv_01k9w3t5zq8h4m2x\", \"email\": \"bob@example.com\", \"role\": \"member\", \"invited_by\": \"user:usr_01k9w1m8d2c7b5v4\", \"created_at\": \"2026-11-20T09:30:00Z\", \"expires_at\": \"2026-11-27T09:30:00Z\"}, \"token\": \"prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\", \"url\": \"https://prwarden.example.com/invitation?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\"}B\x06\n" +
 	"\x04_url\"\x18\n" +
 	"\x16ListInvitationsRequest\"\xc8\x02\n" +
 	"\x17ListInvitationsResponse\x12B\n" +

@@ -341,7 +341,7 @@ class CreateInvitationResponse(google.protobuf.message.Message):
     """Token of the link. Answered this once only."""
     url: builtins.str
     """The link; absent while the operator has not said the server's address
-    (`public_url`). Its path is `/invitations/` and the token.
+    (`public_url`). Its path is `/invitation?token=` and the token.
     """
     @property
     def invitation(self) -> Global___Invitation:

@@ -1442,7 +1442,7 @@ export interface components {
             invitation: components["schemas"]["Invitation"];
             /** @description Token of the link. Answered this once only. */
             token: string;
-            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/invitations/` and the token. */
+            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/invitation?token=` and the token. */
             url?: string;
         };
         /** @description Request of CreateKey. */
@@ -5410,7 +5410,7 @@ export interface operations {
                      *         "role": "member"
                      *       },
                      *       "token": "prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ",
-                     *       "url": "https://prwarden.example.com/invitations/prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
+                     *       "url": "https://prwarden.example.com/invitation?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
                      *     }
                      */
                     "application/json": components["schemas"]["CreateInvitationResponse"];

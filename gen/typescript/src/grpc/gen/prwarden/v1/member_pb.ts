@@ -424,7 +424,7 @@ export type CreateInvitationResponse = Message<"prwarden.v1.CreateInvitationResp
 
   /**
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    *
    * @generated from field: optional string url = 3;
    */

@@ -141,7 +141,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
@@ -154,7 +154,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
@@ -176,7 +176,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
@@ -823,7 +823,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>
@@ -835,7 +835,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>
@@ -856,7 +856,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>
@@ -878,7 +878,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>
@@ -896,7 +896,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>
@@ -911,7 +911,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * The link; absent while the operator has not said the server's address
-     * (`public_url`). Its path is `/invitations/` and the token.
+     * (`public_url`). Its path is `/invitation?token=` and the token.
      * </pre>
      *
      * <code>optional string url = 3 [json_name = "url"];</code>

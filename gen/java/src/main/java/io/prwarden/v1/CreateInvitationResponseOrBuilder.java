@@ -60,7 +60,7 @@ public interface CreateInvitationResponseOrBuilder extends
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
@@ -70,7 +70,7 @@ public interface CreateInvitationResponseOrBuilder extends
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
@@ -80,7 +80,7 @@ public interface CreateInvitationResponseOrBuilder extends
   /**
    * <pre>
    * The link; absent while the operator has not said the server's address
-   * (`public_url`). Its path is `/invitations/` and the token.
+   * (`public_url`). Its path is `/invitation?token=` and the token.
    * </pre>
    *
    * <code>optional string url = 3 [json_name = "url"];</code>
