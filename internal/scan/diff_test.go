@@ -186,7 +186,7 @@ func TestDiffFailsSafe(t *testing.T) {
 	text := strings.Repeat("+"+strings.Repeat("a", 100)+"\n", 5000) + "+todo a\n"
 	got, err := difference(t, &pull{pairs: []scan.Pair{edited("x", text)}}, nil, slow)
 	require.NoError(t, err)
-	assert.Equal(t, strings.Repeat("+****\n", 5001), shown(got.Files[0]))
+	assert.NotContains(t, shown(got.Files[0]), "a")
 }
 
 func TestDiffHunks(t *testing.T) {
