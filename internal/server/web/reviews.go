@@ -1,0 +1,296 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+)
+
+// reviewRoutes are the pages of reviews.
+func (h *Handler) reviewRoutes() {
+	h.person("GET /o/{org}/reviews", h.reviewsPage)
+	h.person("GET /o/{org}/reviews/new", h.newReviewPage)
+	h.person("POST /o/{org}/reviews/new", h.createReview)
+}
+
+// reviewsPageSize is how many reviews a page lists.
+const reviewsPageSize = 50
+
+// reviewsView is what the list of reviews shows.
+type reviewsView struct {
+	Query  string
+	Status string // which tab
+	Rows   []reviewRow
+	Tabs   []tab
+	Page   string // token of this page; "" for the first
+	Next   string // token of the next page; "" on the last
+	Server string // where the API is
+	Now    time.Time
+}
+
+// reviewRow is a review in the list, with how far it is.
+type reviewRow struct {
+	*prwardenv1.ListedReview
+	Done, Total int32
+}
+
+// tab is a link to a part of what a page shows.
+type tab struct {
+	Value, Label string
+	N            int // -1 for a number that is not known
+	On           bool
+}
+
+// reviewTabs are the states by which the list is split.
+var reviewTabs = []struct {
+	value, label string
+	status       prwardenv1.Review_Status
+}{
+	{"", "All", 0},
+	{"complete", "Complete", prwardenv1.Review_complete},
+	{"running", "Running", prwardenv1.Review_in_progress},
+	{"queued", "Waiting", prwardenv1.Review_queued},
+	{"error", "Not scanned", prwardenv1.Review_failed},
+}
+
+func (h *Handler) reviewsPage(v *visit) error {
+	q := v.r.URL.Query()
+	view := reviewsView{
+		Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Page: q.Get("page"),
+		Server: h.origin(v.r), Now: h.Now(),
+	}
+	size := int32(reviewsPageSize)
+	req := &prwardenv1.ListReviewsRequest{PageSize: &size}
+	if view.Page != "" {
+		req.PageToken = &view.Page
+	}
+	repo, number := wantedReview(view.Query)
+	if repo != "" {
+		req.Repo = &repo
+	}
+	if number > 0 {
+		req.PrNumber = &number
+	}
+	for _, t := range reviewTabs {
+		on := t.value == view.Status
+		view.Tabs = append(view.Tabs, tab{Value: t.value, Label: t.label, N: -1, On: on})
+		if on && t.status != 0 {
+			req.Status = t.status.Enum()
+		}
+	}
+
+	list, err := h.calls.reviews.ListReviews(v.ctx(), req)
+	if err != nil {
+		return err
+	}
+	view.Next = list.GetNextPageToken()
+	for _, r := range list.GetReviews() {
+		view.Rows = append(view.Rows, reviewRow{ListedReview: r})
+	}
+	h.addProgress(v, view.Rows)
+
+	return h.show(v, "Reviews", "reviews", reviewsBody(v, view))
+}
+
+var repoAndNumber = regexp.MustCompile(`^(~?[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)+)?(?:#?([0-9]+))?$`)
+
+// wantedReview reads a repository, a number or both from what somebody searches.
+func wantedReview(query string) (repo string, number int32) {
+	m := repoAndNumber.FindStringSubmatch(query)
+	if m == nil {
+		return "", 0
+	}
+	n, err := strconv.ParseInt(m[2], 10, 32)
+	if err != nil {
+		n = 0
+	}
+
+	return m[1], int32(n)
+}
+
+// maxProgress is of how many running reviews a list says how far they are.
+const maxProgress = 5
+
+// addProgress finds out how far running reviews are. What can't be found out is
+// shown without.
+func (h *Handler) addProgress(v *visit, rows []reviewRow) {
+	asked := 0
+	for i := range rows {
+		r := &rows[i]
+		if r.GetStatus() != prwardenv1.Review_in_progress || asked == maxProgress {
+			continue
+		}
+		asked++
+		r.Done, r.Total = h.progress(v.ctx(), r.GetReviewId())
+	}
+}
+
+// progress returns how many files of a review were looked at, and of how many.
+func (h *Handler) progress(ctx context.Context, id string) (done, total int32) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := h.calls.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
+	if err != nil {
+		return 0, 0
+	}
+	u, err := stream.Recv()
+	if err != nil {
+		return 0, 0
+	}
+
+	return u.GetFilesDone(), u.GetFilesTotal()
+}
+
+// link is the address of the list with other filters.
+func (r reviewsView) link(v *visit, status, page string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"q": r.Query, "status": status, "page": page} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return v.here("/reviews")
+	}
+
+	return v.here("/reviews?" + q.Encode())
+}
+
+// newReview is the form to start a review.
+type newReview struct {
+	Repo, Number, Head, Base string
+	Problem                  string
+}
+
+func (h *Handler) newReviewPage(v *visit) error {
+	if err := v.caller.Require(auth.ReviewsWrite); err != nil {
+		return err
+	}
+	q := v.r.URL.Query()
+
+	return h.show(v, "New review", "reviews", newReviewBody(v, newReview{Repo: q.Get("repo"), Number: q.Get("number")}))
+}
+
+func (h *Handler) createReview(v *visit) error {
+	if err := v.r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	in := func(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
+	f := newReview{Repo: in("repo"), Number: in("number"), Head: in("head"), Base: in("base")}
+	number, err := strconv.ParseInt(strings.TrimPrefix(f.Number, "#"), 10, 32)
+	if err != nil {
+		f.Problem = "The number of the pull request must be a whole number from 1."
+		return h.showStatus(v, http.StatusBadRequest, page{Title: "New review", Section: "reviews"}, newReviewBody(v, f))
+	}
+	req := &prwardenv1.CreateReviewRequest{Repo: f.Repo, PrNumber: int32(number)}
+	if f.Head != "" {
+		req.HeadSha = &f.Head
+	}
+	if f.Base != "" {
+		req.BaseRef = &f.Base
+	}
+	made, err := h.calls.reviews.CreateReview(v.ctx(), req)
+	if err != nil {
+		p := problemOf(v.ctx(), err)
+		f.Problem = p.Text
+
+		return h.showStatus(v, p.Code, page{Title: "New review", Section: "reviews"}, newReviewBody(v, f))
+	}
+	h.redirect(v, v.here("/reviews/"+made.GetReviewId()))
+
+	return nil
+}
+
+// severities are all of them, the worst first.
+var severities = []string{"critical", "high", "medium", "warning", "low", "info"}
+
+// counted is how many findings have a severity.
+type counted struct {
+	Severity string
+	N        int
+}
+
+// countsOf are the counts of a summary, the worst first.
+func countsOf(s *prwardenv1.SeveritySummary) []counted {
+	return []counted{
+		{"critical", int(s.GetCritical())},
+		{"high", int(s.GetHigh())},
+		{"medium", int(s.GetMedium())},
+		{"warning", int(s.GetWarning())},
+		{"low", int(s.GetLow())},
+		{"info", int(s.GetInfo())},
+	}
+}
+
+func sumOf(counts []counted) (sum int) {
+	for _, c := range counts {
+		sum += c.N
+	}
+
+	return sum
+}
+
+// part is a rectangle of a bar, of 100 in all.
+type part struct{ class, x, width string }
+
+// partsOf divides a bar in proportion to counts.
+func partsOf(counts []counted) (out []part) {
+	sum, x := sumOf(counts), 0.0
+	for _, c := range counts {
+		if c.N == 0 {
+			continue
+		}
+		width := 100 * float64(c.N) / float64(sum)
+		out = append(out, part{"s-" + c.Severity, fmt.Sprintf("%.2f", x), fmt.Sprintf("%.2f", width)})
+		x += width
+	}
+
+	return out
+}
+
+// took is how long a review was worked on; "" for what has not ended.
+func took(r *prwardenv1.ListedReview) string {
+	if r.GetStartedAt() == nil || r.GetCompletedAt() == nil {
+		return ""
+	}
+
+	return lasted(r.GetCompletedAt().AsTime().Sub(r.GetStartedAt().AsTime()))
+}
+
+// lasted says a time in the unit that fits.
+func lasted(d time.Duration) string {
+	switch {
+	case d < 0:
+		return ""
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+
+	return fmt.Sprintf("%d min", int(d.Minutes()))
+}
+
+// tryReview are lines that review a pull request.
+func tryReview(server string) string {
+	return "export PRWARDEN_API_KEY=…\nprwarden review OWNER/REPOSITORY NUMBER --server " + server
+}
+
+// title is what the pull request is called: its number when nothing is known.
+func (r reviewRow) title() string {
+	return shown(r.GetRepo()) + " #" + strconv.Itoa(int(r.GetPrNumber()))
+}
+
+func (r reviewRow) author() string { return "" }
+
+func (r reviewRow) newCount() int { return 0 }
+
+func (r reviewRow) fixedCount() int { return 0 }
