@@ -73,15 +73,31 @@ CREATE TABLE reviews (
     switched_off    TEXT    NOT NULL DEFAULT 'null', -- JSON array: rules, by whom and how
     priority        INTEGER NOT NULL DEFAULT 0 CHECK (priority IN (0, 1)), -- normal, low
     due_at          INTEGER NOT NULL DEFAULT 0,  -- until then others go first
+    -- Title and author of the pull request where the code host told them, else subject
+    -- and author of the head commit; '' until known.
+    head_title      TEXT    NOT NULL DEFAULT '',
+    head_author     TEXT    NOT NULL DEFAULT '',
+    search          TEXT    NOT NULL DEFAULT '', -- repo#pr_number, title and author, in lower case
+    new_count        INTEGER NOT NULL DEFAULT 0, -- reported findings that are new
+    fixed_count      INTEGER NOT NULL DEFAULT 0,
+    suppressed_count INTEGER NOT NULL DEFAULT 0,
+    -- Findings of summary that nobody has set aside. The verdict is decided by them.
+    open_critical   INTEGER NOT NULL DEFAULT 0,
+    open_high       INTEGER NOT NULL DEFAULT 0,
+    open_medium     INTEGER NOT NULL DEFAULT 0,
+    open_warning    INTEGER NOT NULL DEFAULT 0,
+    open_low        INTEGER NOT NULL DEFAULT 0,
+    open_info       INTEGER NOT NULL DEFAULT 0,
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
 ) STRICT;
 
--- Lists, newest first: all, of a state, of a repository or pull request.
+-- Lists, newest first: all, of a state, of a repository or pull request. With the
+-- outcome reviews are counted in the index alone.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
-CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, outcome);
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 

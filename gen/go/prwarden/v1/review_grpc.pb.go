@@ -23,6 +23,7 @@ const (
 	ReviewService_CreateReview_FullMethodName = "/prwarden.v1.ReviewService/CreateReview"
 	ReviewService_GetReview_FullMethodName    = "/prwarden.v1.ReviewService/GetReview"
 	ReviewService_ListReviews_FullMethodName  = "/prwarden.v1.ReviewService/ListReviews"
+	ReviewService_CountReviews_FullMethodName = "/prwarden.v1.ReviewService/CountReviews"
 	ReviewService_ListFindings_FullMethodName = "/prwarden.v1.ReviewService/ListFindings"
 	ReviewService_GetSarif_FullMethodName     = "/prwarden.v1.ReviewService/GetSarif"
 	ReviewService_CancelReview_FullMethodName = "/prwarden.v1.ReviewService/CancelReview"
@@ -60,6 +61,9 @@ type ReviewServiceClient interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ListReviewsResponse, error)
+	// CountReviews counts the organization's reviews by where they stand.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+	CountReviews(ctx context.Context, in *CountReviewsRequest, opts ...grpc.CallOption) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -118,6 +122,16 @@ func (c *reviewServiceClient) ListReviews(ctx context.Context, in *ListReviewsRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListReviewsResponse)
 	err := c.cc.Invoke(ctx, ReviewService_ListReviews_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) CountReviews(ctx context.Context, in *CountReviewsRequest, opts ...grpc.CallOption) (*CountReviewsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountReviewsResponse)
+	err := c.cc.Invoke(ctx, ReviewService_CountReviews_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +218,9 @@ type ReviewServiceServer interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error)
+	// CountReviews counts the organization's reviews by where they stand.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+	CountReviews(context.Context, *CountReviewsRequest) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -246,6 +263,9 @@ func (UnimplementedReviewServiceServer) GetReview(context.Context, *GetReviewReq
 }
 func (UnimplementedReviewServiceServer) ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListReviews not implemented")
+}
+func (UnimplementedReviewServiceServer) CountReviews(context.Context, *CountReviewsRequest) (*CountReviewsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountReviews not implemented")
 }
 func (UnimplementedReviewServiceServer) ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListFindings not implemented")
@@ -334,6 +354,24 @@ func _ReviewService_ListReviews_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_CountReviews_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountReviewsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).CountReviews(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_CountReviews_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).CountReviews(ctx, req.(*CountReviewsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_ListFindings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListFindingsRequest)
 	if err := dec(in); err != nil {
@@ -417,6 +455,10 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListReviews",
 			Handler:    _ReviewService_ListReviews_Handler,
+		},
+		{
+			MethodName: "CountReviews",
+			Handler:    _ReviewService_CountReviews_Handler,
 		},
 		{
 			MethodName: "ListFindings",

@@ -56,6 +56,11 @@ class ReviewServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_review__pb2.ListReviewsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_review__pb2.ListReviewsResponse.FromString,
                 _registered_method=True)
+        self.CountReviews = channel.unary_unary(
+                '/prwarden.v1.ReviewService/CountReviews',
+                request_serializer=prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.FromString,
+                _registered_method=True)
         self.ListFindings = channel.unary_unary(
                 '/prwarden.v1.ReviewService/ListFindings',
                 request_serializer=prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.SerializeToString,
@@ -122,6 +127,14 @@ class ReviewServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CountReviews(self, request, context):
+        """CountReviews counts the organization's reviews by where they stand.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListFindings(self, request, context):
         """ListFindings pages through the findings of a review, in the order of file,
         line and rule id; those that were fixed and those that are suppressed, too,
@@ -183,6 +196,11 @@ def add_ReviewServiceServicer_to_server(servicer, server):
                     servicer.ListReviews,
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.ListReviewsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_review__pb2.ListReviewsResponse.SerializeToString,
+            ),
+            'CountReviews': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountReviews,
+                    request_deserializer=prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.SerializeToString,
             ),
             'ListFindings': grpc.unary_unary_rpc_method_handler(
                     servicer.ListFindings,
@@ -292,6 +310,33 @@ class ReviewService(object):
             '/prwarden.v1.ReviewService/ListReviews',
             prwarden_dot_v1_dot_review__pb2.ListReviewsRequest.SerializeToString,
             prwarden_dot_v1_dot_review__pb2.ListReviewsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountReviews(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/CountReviews',
+            prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.SerializeToString,
+            prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -74,6 +74,22 @@ _ReviewServiceListReviewsType = typing_extensions.TypeVar(
     ],
 )
 
+_ReviewServiceCountReviewsType = typing_extensions.TypeVar(
+    '_ReviewServiceCountReviewsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+)
+
 _ReviewServiceListFindingsType = typing_extensions.TypeVar(
     '_ReviewServiceListFindingsType',
     grpc.UnaryUnaryMultiCallable[
@@ -138,7 +154,7 @@ _ReviewServiceWatchReviewType = typing_extensions.TypeVar(
     ],
 )
 
-class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceListFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
+class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
     """ReviewService starts scans of pull requests and reads their results.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
@@ -160,6 +176,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListReviewsRequest,
             prwarden.v1.review_pb2.ListReviewsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.CountReviewsRequest,
+            prwarden.v1.review_pb2.CountReviewsResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
@@ -192,6 +212,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListReviewsRequest,
             prwarden.v1.review_pb2.ListReviewsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.CountReviewsRequest,
+            prwarden.v1.review_pb2.CountReviewsResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
@@ -235,6 +259,11 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     """ListReviews lists the organization's reviews, newest first, without their
     findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
     or page token.
+    """
+
+    CountReviews: _ReviewServiceCountReviewsType
+    """CountReviews counts the organization's reviews by where they stand.
+    Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
     """
 
     ListFindings: _ReviewServiceListFindingsType
@@ -281,6 +310,10 @@ ReviewServiceAsyncStub: typing_extensions.TypeAlias = ReviewServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.ListReviewsRequest,
         prwarden.v1.review_pb2.ListReviewsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.ListFindingsRequest,
@@ -348,6 +381,16 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         """ListReviews lists the organization's reviews, newest first, without their
         findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
         or page token.
+        """
+
+    @abc.abstractmethod
+    def CountReviews(
+        self,
+        request: prwarden.v1.review_pb2.CountReviewsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.review_pb2.CountReviewsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.CountReviewsResponse]]:
+        """CountReviews counts the organization's reviews by where they stand.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
         """
 
     @abc.abstractmethod

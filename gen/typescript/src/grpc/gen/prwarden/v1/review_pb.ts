@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/review.proto.
  */
 export const file_prwarden_v1_review: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIusJCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIrCgpleGNsdXNpb25zGBggASgLMhcucHJ3YXJkZW4udjEuRXhjbHVzaW9ucxIuCgxzd2l0Y2hlZF9vZmYYGSADKAsyGC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZhImCghvYnNlcnZlZBgaIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEgoKY3JlYXRlZF9ieRgbIAEoCRIyCghwcmlvcml0eRgcIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAeIAQESFgoJY2hlY2tfdXJsGB0gASgJSAiIAQEiXgoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCgoGcXVldWVkEAESDwoLaW5fcHJvZ3Jlc3MQAhIMCghjb21wbGV0ZRADEgoKBmZhaWxlZBAEEgwKCGNhbmNlbGVkEAVCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhQg8KDV9ydWxlc19kaWdlc3RCFQoTX3ByZXZpb3VzX3Jldmlld19pZEILCglfYmFzZV9yZWZCEAoOX2Jhc2VfZm91bmRfYnlCCwoJX3ByaW9yaXR5QgwKCl9jaGVja191cmwiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkInUKBEJhc2UibQoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQSDQoJY29kZV9ob3N0EAUiJwoKRXhjbHVzaW9ucxINCgVmaWxlcxgBIAEoBRIKCgJieRgCIAEoCSKRAgoLU3dpdGNoZWRPZmYSDwoHcnVsZV9pZBgBIAEoCRIuCgJieRgCIAEoDjIdLnByd2FyZGVuLnYxLlN3aXRjaGVkT2ZmLlNpZGVIAIgBARIuCgNob3cYAyABKA4yHC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZi5XYXlIAYgBASI+CgRTaWRlEhQKEHNpZGVfdW5zcGVjaWZpZWQQABIQCgxvcmdhbml6YXRpb24QARIOCgpyZXBvc2l0b3J5EAIiQgoDV2F5EhMKD3dheV91bnNwZWNpZmllZBAAEgsKB2Rpc2FibGUQARIMCghvdmVycmlkZRACEgsKB2V4Y2x1ZGUQA0IFCgNfYnlCBgoEX2hvdyI9CghMb29rZWRBdBINCgVmaWxlcxgBIAEoBRITCgthZGRlZF9saW5lcxgCIAEoBRINCgVydWxlcxgDIAEoBSIsCgtSZXZpZXdFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkirAQKB0ZpbmRpbmcSDwoHcnVsZV9pZBgBIAEoCRIyCghzZXZlcml0eRgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgFEg8KB21lc3NhZ2UYBSABKAkSEAoIZW5kX2xpbmUYBiABKAUSDgoGY29sdW1uGAcgASgFEg8KB3NuaXBwZXQYCCABKAkSEwoLZmluZ2VycHJpbnQYCSABKAkSFwoKZmlsZV9ieXRlcxgKIAEoDEgBiAEBEi4KBXN0YXRlGAsgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgCiAEBEhIKCmVuZF9jb2x1bW4YDCABKAUSFAoMdXRmMTZfY29sdW1uGA0gASgFEhgKEHV0ZjE2X2VuZF9jb2x1bW4YDiABKAUSFgoJbGluZV9oYXNoGA8gASgJSAOIAQESLQoLc3VwcHJlc3Npb24YECABKAsyGC5wcndhcmRlbi52MS5TdXBwcmVzc2lvbhIjCgZ0cmlhZ2UYESABKAsyEy5wcndhcmRlbi52MS5UcmlhZ2UiOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIpQDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIokBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAciBAgDEANCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyKKBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQESMQoIZGVjaXNpb24YCSABKA4yGi5wcndhcmRlbi52MS5EZWNpc2lvbi5LaW5kSAeIAQEiTgoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEAMSDAoIb2JzZXJ2ZWQQBEIHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQgsKCV9kZWNpc2lvbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqsBCg9HZXRTYXJpZlJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEkAKCnN1cHByZXNzZWQYAiABKA4yJy5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QuU3VwcHJlc3NlZEgAiAEBIjQKClN1cHByZXNzZWQSDwoLdW5zcGVjaWZpZWQQABILCgdpbmNsdWRlEAESCAoEb21pdBACQg0KC19zdXBwcmVzc2VkIuABChJMaXN0UmV2aWV3c1JlcXVlc3QSEQoEcmVwbxgBIAEoCUgAiAEBEhYKCXByX251bWJlchgCIAEoBUgBiAEBEi8KBnN0YXR1cxgDIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAogBARIWCglwYWdlX3NpemUYBCABKAVIA4gBARIXCgpwYWdlX3Rva2VuGAUgASgJSASIAQFCBwoFX3JlcG9CDAoKX3ByX251bWJlckIJCgdfc3RhdHVzQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iWgoTTGlzdFJldmlld3NSZXNwb25zZRIqCgdyZXZpZXdzGAEgAygLMhkucHJ3YXJkZW4udjEuTGlzdGVkUmV2aWV3EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLQBAoMTGlzdGVkUmV2aWV3EhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEQoJcHJfbnVtYmVyGAMgASgFEgwKBHJlcG8YBCABKAkSMAoMY29tcGxldGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdW1tYXJ5GAYgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYByABKAkSFQoIaGVhZF9zaGEYCCABKAlIAYgBARIVCghiYXNlX3NoYRgJIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGAwgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISEQoJdHJ1bmNhdGVkGA0gASgIEhIKCmNyZWF0ZWRfYnkYDiABKAkSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHkiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity, file_prwarden_v1_triage]);
+  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIu0LCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIrCgpleGNsdXNpb25zGBggASgLMhcucHJ3YXJkZW4udjEuRXhjbHVzaW9ucxIuCgxzd2l0Y2hlZF9vZmYYGSADKAsyGC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZhImCghvYnNlcnZlZBgaIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEgoKY3JlYXRlZF9ieRgbIAEoCRIyCghwcmlvcml0eRgcIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAeIAQESFgoJY2hlY2tfdXJsGB0gASgJSAiIAQESFwoKaGVhZF90aXRsZRgeIAEoCUgJiAEBEhgKC2hlYWRfYXV0aG9yGB8gASgJSAqIAQESKgoEb3BlbhggIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIWCgluZXdfY291bnQYISABKAVIC4gBARIYCgtmaXhlZF9jb3VudBgiIAEoBUgMiAEBEh0KEHN1cHByZXNzZWRfY291bnQYIyABKAVIDYgBASJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieUILCglfcHJpb3JpdHlCDAoKX2NoZWNrX3VybEINCgtfaGVhZF90aXRsZUIOCgxfaGVhZF9hdXRob3JCDAoKX25ld19jb3VudEIOCgxfZml4ZWRfY291bnRCEwoRX3N1cHByZXNzZWRfY291bnQiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkInUKBEJhc2UibQoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQSDQoJY29kZV9ob3N0EAUiJwoKRXhjbHVzaW9ucxINCgVmaWxlcxgBIAEoBRIKCgJieRgCIAEoCSKRAgoLU3dpdGNoZWRPZmYSDwoHcnVsZV9pZBgBIAEoCRIuCgJieRgCIAEoDjIdLnByd2FyZGVuLnYxLlN3aXRjaGVkT2ZmLlNpZGVIAIgBARIuCgNob3cYAyABKA4yHC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZi5XYXlIAYgBASI+CgRTaWRlEhQKEHNpZGVfdW5zcGVjaWZpZWQQABIQCgxvcmdhbml6YXRpb24QARIOCgpyZXBvc2l0b3J5EAIiQgoDV2F5EhMKD3dheV91bnNwZWNpZmllZBAAEgsKB2Rpc2FibGUQARIMCghvdmVycmlkZRACEgsKB2V4Y2x1ZGUQA0IFCgNfYnlCBgoEX2hvdyI9CghMb29rZWRBdBINCgVmaWxlcxgBIAEoBRITCgthZGRlZF9saW5lcxgCIAEoBRINCgVydWxlcxgDIAEoBSIsCgtSZXZpZXdFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkirAQKB0ZpbmRpbmcSDwoHcnVsZV9pZBgBIAEoCRIyCghzZXZlcml0eRgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgFEg8KB21lc3NhZ2UYBSABKAkSEAoIZW5kX2xpbmUYBiABKAUSDgoGY29sdW1uGAcgASgFEg8KB3NuaXBwZXQYCCABKAkSEwoLZmluZ2VycHJpbnQYCSABKAkSFwoKZmlsZV9ieXRlcxgKIAEoDEgBiAEBEi4KBXN0YXRlGAsgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgCiAEBEhIKCmVuZF9jb2x1bW4YDCABKAUSFAoMdXRmMTZfY29sdW1uGA0gASgFEhgKEHV0ZjE2X2VuZF9jb2x1bW4YDiABKAUSFgoJbGluZV9oYXNoGA8gASgJSAOIAQESLQoLc3VwcHJlc3Npb24YECABKAsyGC5wcndhcmRlbi52MS5TdXBwcmVzc2lvbhIjCgZ0cmlhZ2UYESABKAsyEy5wcndhcmRlbi52MS5UcmlhZ2UiOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIpQDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIokBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAciBAgDEANCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyKKBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQESMQoIZGVjaXNpb24YCSABKA4yGi5wcndhcmRlbi52MS5EZWNpc2lvbi5LaW5kSAeIAQEiTgoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEAMSDAoIb2JzZXJ2ZWQQBEIHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQgsKCV9kZWNpc2lvbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqsBCg9HZXRTYXJpZlJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEkAKCnN1cHByZXNzZWQYAiABKA4yJy5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QuU3VwcHJlc3NlZEgAiAEBIjQKClN1cHByZXNzZWQSDwoLdW5zcGVjaWZpZWQQABILCgdpbmNsdWRlEAESCAoEb21pdBACQg0KC19zdXBwcmVzc2VkIsUEChJMaXN0UmV2aWV3c1JlcXVlc3QSEQoEcmVwbxgBIAEoCUgAiAEBEhYKCXByX251bWJlchgCIAEoBUgBiAEBEi8KBnN0YXR1cxgDIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAogBARIWCglwYWdlX3NpemUYBCABKAVIA4gBARIXCgpwYWdlX3Rva2VuGAUgASgJSASIAQESEgoFcXVlcnkYBiABKAlIBYgBARIXCgpjcmVhdGVkX2J5GAcgASgJSAaIAQESKQoFc2luY2UYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgd2ZXJkaWN0GAogASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSAeIAQESPwoIc3RhbmRpbmcYCyABKA4yKC5wcndhcmRlbi52MS5MaXN0UmV2aWV3c1JlcXVlc3QuU3RhbmRpbmdICIgBASI5CghTdGFuZGluZxIPCgt1bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARIPCgtub3Rfc2Nhbm5lZBACQgcKBV9yZXBvQgwKCl9wcl9udW1iZXJCCQoHX3N0YXR1c0IMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQggKBl9xdWVyeUINCgtfY3JlYXRlZF9ieUIKCghfdmVyZGljdEILCglfc3RhbmRpbmciWgoTTGlzdFJldmlld3NSZXNwb25zZRIqCgdyZXZpZXdzGAEgAygLMhkucHJ3YXJkZW4udjEuTGlzdGVkUmV2aWV3EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLzAQoTQ291bnRSZXZpZXdzUmVxdWVzdBISCgVxdWVyeRgBIAEoCUgAiAEBEhcKCmNyZWF0ZWRfYnkYAiABKAlIAYgBARIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKBHJlcG8YBSABKAlIAogBARIWCglwcl9udW1iZXIYBiABKAVIA4gBAUIICgZfcXVlcnlCDQoLX2NyZWF0ZWRfYnlCBwoFX3JlcG9CDAoKX3ByX251bWJlciJ9ChRDb3VudFJldmlld3NSZXNwb25zZRILCgNhbGwYASABKAUSDgoGZmFpbGVkGAIgASgFEg4KBnBhc3NlZBgDIAEoBRISCgppbmNvbXBsZXRlGAQgASgFEg8KB3J1bm5pbmcYBSABKAUSEwoLbm90X3NjYW5uZWQYBiABKAUi0gYKDExpc3RlZFJldmlldxIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhEKCXByX251bWJlchgDIAEoBRIMCgRyZXBvGAQgASgJEjAKDGNvbXBsZXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHc3VtbWFyeRgGIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIPCgdydWxlc2V0GAcgASgJEhUKCGhlYWRfc2hhGAggASgJSAGIAQESFQoIYmFzZV9zaGEYCSABKAlIAogBARIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgVlcnJvchgMIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhEKCXRydW5jYXRlZBgNIAEoCBISCgpjcmVhdGVkX2J5GA4gASgJEiUKB3ZlcmRpY3QYDyABKAsyFC5wcndhcmRlbi52MS5WZXJkaWN0EjIKCHByaW9yaXR5GBAgASgOMhsucHJ3YXJkZW4udjEuUHJpb3JpdHkuTGV2ZWxIA4gBARIXCgpoZWFkX3RpdGxlGBEgASgJSASIAQESGAoLaGVhZF9hdXRob3IYEiABKAlIBYgBARIqCgRvcGVuGBMgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5EhYKCW5ld19jb3VudBgUIAEoBUgGiAEBEhgKC2ZpeGVkX2NvdW50GBUgASgFSAeIAQESHQoQc3VwcHJlc3NlZF9jb3VudBgWIAEoBUgIiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHlCDQoLX2hlYWRfdGl0bGVCDgoMX2hlYWRfYXV0aG9yQgwKCl9uZXdfY291bnRCDgoMX2ZpeGVkX2NvdW50QhMKEV9zdXBwcmVzc2VkX2NvdW50IigKE0NhbmNlbFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjsKFENhbmNlbFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyInChJXYXRjaFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIsQCChNXYXRjaFJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEgoKZmlsZXNfZG9uZRgDIAEoBRIYCgtmaWxlc190b3RhbBgEIAEoBUgBiAEBEi0KB3N1bW1hcnkYBSABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSJwoFZXJyb3IYBiABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchISCgprZWVwX2FsaXZlGAcgASgIEh4KEXNjYW5uZXJfYXZhaWxhYmxlGAggASgISAKIAQFCCQoHX3N0YXR1c0IOCgxfZmlsZXNfdG90YWxCFAoSX3NjYW5uZXJfYXZhaWxhYmxlMu0FCg1SZXZpZXdTZXJ2aWNlEn8KDENyZWF0ZVJldmlldxIgLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DcmVhdGVSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIedGhlIHJldmlldyBzYXlzIHdobyBjcmVhdGVkIGl0EkoKCUdldFJldmlldxIdLnByd2FyZGVuLnYxLkdldFJldmlld1JlcXVlc3QaHi5wcndhcmRlbi52MS5HZXRSZXZpZXdSZXNwb25zZRJQCgtMaXN0UmV2aWV3cxIfLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVxdWVzdBogLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVzcG9uc2USUwoMQ291bnRSZXZpZXdzEiAucHJ3YXJkZW4udjEuQ291bnRSZXZpZXdzUmVxdWVzdBohLnByd2FyZGVuLnYxLkNvdW50UmV2aWV3c1Jlc3BvbnNlElMKDExpc3RGaW5kaW5ncxIgLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QaIS5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXNwb25zZRI+CghHZXRTYXJpZhIcLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkSfwoMQ2FuY2VsUmV2aWV3EiAucHJ3YXJkZW4udjEuQ2FuY2VsUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh5yZXZpZXdzIGFyZSB3b3JrLCBub3Qgc2V0dGluZ3MSUgoLV2F0Y2hSZXZpZXcSHy5wcndhcmRlbi52MS5XYXRjaFJldmlld1JlcXVlc3QaIC5wcndhcmRlbi52MS5XYXRjaFJldmlld1Jlc3BvbnNlMAFCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity, file_prwarden_v1_triage]);
 
 /**
  * Review is one scan of a pull request.
@@ -249,6 +249,52 @@ export type Review = Message<"prwarden.v1.Review"> & {
    * @generated from field: optional string check_url = 29;
    */
   checkUrl?: string | undefined;
+
+  /**
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_title = 30;
+   */
+  headTitle?: string | undefined;
+
+  /**
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_author = 31;
+   */
+  headAuthor?: string | undefined;
+
+  /**
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary open = 32;
+   */
+  open?: SeveritySummary | undefined;
+
+  /**
+   * How many findings that are reported are new; absent until complete.
+   *
+   * @generated from field: optional int32 new_count = 33;
+   */
+  newCount?: number | undefined;
+
+  /**
+   * How many findings are fixed; absent until complete.
+   *
+   * @generated from field: optional int32 fixed_count = 34;
+   */
+  fixedCount?: number | undefined;
+
+  /**
+   * How many findings a comment suppresses; absent until complete.
+   *
+   * @generated from field: optional int32 suppressed_count = 35;
+   */
+  suppressedCount?: number | undefined;
 };
 
 /**
@@ -1510,6 +1556,49 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
    * @generated from field: optional string page_token = 5;
    */
   pageToken?: string | undefined;
+
+  /**
+   * Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   *
+   * @generated from field: optional string query = 6;
+   */
+  query?: string | undefined;
+
+  /**
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   *
+   * @generated from field: optional string created_by = 7;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * Only reviews that were created at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 8;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only reviews that were created before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 9;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only complete reviews with this verdict.
+   *
+   * @generated from field: optional prwarden.v1.Verdict.Outcome verdict = 10;
+   */
+  verdict?: Verdict_Outcome | undefined;
+
+  /**
+   * Only reviews that have no result.
+   *
+   * @generated from field: optional prwarden.v1.ListReviewsRequest.Standing standing = 11;
+   */
+  standing?: ListReviewsRequest_Standing | undefined;
 };
 
 /**
@@ -1518,6 +1607,40 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
  */
 export const ListReviewsRequestSchema: GenMessage<ListReviewsRequest> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_review, 18);
+
+/**
+ * Standing says why a review has no result, as CountReviews counts.
+ *
+ * @generated from enum prwarden.v1.ListReviewsRequest.Standing
+ */
+export enum ListReviewsRequest_Standing {
+  /**
+   * Refused.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * It is `queued` or `in_progress`.
+   *
+   * @generated from enum value: running = 1;
+   */
+  running = 1,
+
+  /**
+   * It is `failed` or `canceled`.
+   *
+   * @generated from enum value: not_scanned = 2;
+   */
+  not_scanned = 2,
+}
+
+/**
+ * Describes the enum prwarden.v1.ListReviewsRequest.Standing.
+ */
+export const ListReviewsRequest_StandingSchema: GenEnum<ListReviewsRequest_Standing> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 18, 0);
 
 /**
  * Response of ListReviews.
@@ -1546,6 +1669,119 @@ export type ListReviewsResponse = Message<"prwarden.v1.ListReviewsResponse"> & {
  */
 export const ListReviewsResponseSchema: GenMessage<ListReviewsResponse> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_review, 19);
+
+/**
+ * Request of CountReviews. The filters are those of ListReviews.
+ *
+ * @generated from message prwarden.v1.CountReviewsRequest
+ */
+export type CountReviewsRequest = Message<"prwarden.v1.CountReviewsRequest"> & {
+  /**
+   * Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   *
+   * @generated from field: optional string query = 1;
+   */
+  query?: string | undefined;
+
+  /**
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   *
+   * @generated from field: optional string created_by = 2;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * Only reviews that were created at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only reviews that were created before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 4;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only reviews of this repository.
+   *
+   * @generated from field: optional string repo = 5;
+   */
+  repo?: string | undefined;
+
+  /**
+   * Only reviews of the pull request with this number.
+   *
+   * @generated from field: optional int32 pr_number = 6;
+   */
+  prNumber?: number | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.CountReviewsRequest.
+ * Use `create(CountReviewsRequestSchema)` to create a new message.
+ */
+export const CountReviewsRequestSchema: GenMessage<CountReviewsRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 20);
+
+/**
+ * Response of CountReviews.
+ *
+ * @generated from message prwarden.v1.CountReviewsResponse
+ */
+export type CountReviewsResponse = Message<"prwarden.v1.CountReviewsResponse"> & {
+  /**
+   * All reviews; the sum of the others.
+   *
+   * @generated from field: int32 all = 1;
+   */
+  all: number;
+
+  /**
+   * Complete ones with the verdict `fail`.
+   *
+   * @generated from field: int32 failed = 2;
+   */
+  failed: number;
+
+  /**
+   * Complete ones with the verdict `pass`.
+   *
+   * @generated from field: int32 passed = 3;
+   */
+  passed: number;
+
+  /**
+   * Complete ones with the verdict `incomplete`.
+   *
+   * @generated from field: int32 incomplete = 4;
+   */
+  incomplete: number;
+
+  /**
+   * Those in the state `queued` or `in_progress`.
+   *
+   * @generated from field: int32 running = 5;
+   */
+  running: number;
+
+  /**
+   * Those in the state `failed` or `canceled`.
+   *
+   * @generated from field: int32 not_scanned = 6;
+   */
+  notScanned: number;
+};
+
+/**
+ * Describes the message prwarden.v1.CountReviewsResponse.
+ * Use `create(CountReviewsResponseSchema)` to create a new message.
+ */
+export const CountReviewsResponseSchema: GenMessage<CountReviewsResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 21);
 
 /**
  * ListedReview is a Review without its findings and skips, which
@@ -1666,6 +1902,52 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
    * @generated from field: optional prwarden.v1.Priority.Level priority = 16;
    */
   priority?: Priority_Level | undefined;
+
+  /**
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_title = 17;
+   */
+  headTitle?: string | undefined;
+
+  /**
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_author = 18;
+   */
+  headAuthor?: string | undefined;
+
+  /**
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary open = 19;
+   */
+  open?: SeveritySummary | undefined;
+
+  /**
+   * How many findings that are reported are new; absent until complete.
+   *
+   * @generated from field: optional int32 new_count = 20;
+   */
+  newCount?: number | undefined;
+
+  /**
+   * How many findings are fixed; absent until complete.
+   *
+   * @generated from field: optional int32 fixed_count = 21;
+   */
+  fixedCount?: number | undefined;
+
+  /**
+   * How many findings a comment suppresses; absent until complete.
+   *
+   * @generated from field: optional int32 suppressed_count = 22;
+   */
+  suppressedCount?: number | undefined;
 };
 
 /**
@@ -1673,7 +1955,7 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
  * Use `create(ListedReviewSchema)` to create a new message.
  */
 export const ListedReviewSchema: GenMessage<ListedReview> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 20);
+  messageDesc(file_prwarden_v1_review, 22);
 
 /**
  * Request of CancelReview.
@@ -1694,7 +1976,7 @@ export type CancelReviewRequest = Message<"prwarden.v1.CancelReviewRequest"> & {
  * Use `create(CancelReviewRequestSchema)` to create a new message.
  */
 export const CancelReviewRequestSchema: GenMessage<CancelReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 21);
+  messageDesc(file_prwarden_v1_review, 23);
 
 /**
  * Response of CancelReview. Over REST the review is the body.
@@ -1715,7 +1997,7 @@ export type CancelReviewResponse = Message<"prwarden.v1.CancelReviewResponse"> &
  * Use `create(CancelReviewResponseSchema)` to create a new message.
  */
 export const CancelReviewResponseSchema: GenMessage<CancelReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 22);
+  messageDesc(file_prwarden_v1_review, 24);
 
 /**
  * Request of WatchReview.
@@ -1736,7 +2018,7 @@ export type WatchReviewRequest = Message<"prwarden.v1.WatchReviewRequest"> & {
  * Use `create(WatchReviewRequestSchema)` to create a new message.
  */
 export const WatchReviewRequestSchema: GenMessage<WatchReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 23);
+  messageDesc(file_prwarden_v1_review, 25);
 
 /**
  * Response of WatchReview: one message of the stream.
@@ -1806,7 +2088,7 @@ export type WatchReviewResponse = Message<"prwarden.v1.WatchReviewResponse"> & {
  * Use `create(WatchReviewResponseSchema)` to create a new message.
  */
 export const WatchReviewResponseSchema: GenMessage<WatchReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 24);
+  messageDesc(file_prwarden_v1_review, 26);
 
 /**
  * ReviewService starts scans of pull requests and reads their results.
@@ -1862,6 +2144,17 @@ export const ReviewService: GenService<{
     methodKind: "unary";
     input: typeof ListReviewsRequestSchema;
     output: typeof ListReviewsResponseSchema;
+  },
+  /**
+   * CountReviews counts the organization's reviews by where they stand.
+   * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+   *
+   * @generated from rpc prwarden.v1.ReviewService.CountReviews
+   */
+  countReviews: {
+    methodKind: "unary";
+    input: typeof CountReviewsRequestSchema;
+    output: typeof CountReviewsResponseSchema;
   },
   /**
    * ListFindings pages through the findings of a review, in the order of file,

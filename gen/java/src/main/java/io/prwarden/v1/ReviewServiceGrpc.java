@@ -112,6 +112,37 @@ public final class ReviewServiceGrpc {
     return getListReviewsMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest,
+      io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "CountReviews",
+      requestType = io.prwarden.v1.CountReviewsRequest.class,
+      responseType = io.prwarden.v1.CountReviewsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest,
+      io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest, io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod;
+    if ((getCountReviewsMethod = ReviewServiceGrpc.getCountReviewsMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getCountReviewsMethod = ReviewServiceGrpc.getCountReviewsMethod) == null) {
+          ReviewServiceGrpc.getCountReviewsMethod = getCountReviewsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.CountReviewsRequest, io.prwarden.v1.CountReviewsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CountReviews"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CountReviewsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CountReviewsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("CountReviews"))
+              .build();
+        }
+      }
+    }
+    return getCountReviewsMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListFindingsRequest,
       io.prwarden.v1.ListFindingsResponse> getListFindingsMethod;
 
@@ -350,6 +381,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    default void countReviews(io.prwarden.v1.CountReviewsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getCountReviewsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -493,6 +535,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public void countReviews(io.prwarden.v1.CountReviewsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getCountReviewsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -619,6 +673,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public io.prwarden.v1.CountReviewsResponse countReviews(io.prwarden.v1.CountReviewsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getCountReviewsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -739,6 +804,17 @@ public final class ReviewServiceGrpc {
     public io.prwarden.v1.ListReviewsResponse listReviews(io.prwarden.v1.ListReviewsRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getListReviewsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public io.prwarden.v1.CountReviewsResponse countReviews(io.prwarden.v1.CountReviewsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getCountReviewsMethod(), getCallOptions(), request);
     }
 
     /**
@@ -869,6 +945,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.CountReviewsResponse> countReviews(
+        io.prwarden.v1.CountReviewsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getCountReviewsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -915,10 +1003,11 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_CREATE_REVIEW = 0;
   private static final int METHODID_GET_REVIEW = 1;
   private static final int METHODID_LIST_REVIEWS = 2;
-  private static final int METHODID_LIST_FINDINGS = 3;
-  private static final int METHODID_GET_SARIF = 4;
-  private static final int METHODID_CANCEL_REVIEW = 5;
-  private static final int METHODID_WATCH_REVIEW = 6;
+  private static final int METHODID_COUNT_REVIEWS = 3;
+  private static final int METHODID_LIST_FINDINGS = 4;
+  private static final int METHODID_GET_SARIF = 5;
+  private static final int METHODID_CANCEL_REVIEW = 6;
+  private static final int METHODID_WATCH_REVIEW = 7;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -948,6 +1037,10 @@ public final class ReviewServiceGrpc {
         case METHODID_LIST_REVIEWS:
           serviceImpl.listReviews((io.prwarden.v1.ListReviewsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListReviewsResponse>) responseObserver);
+          break;
+        case METHODID_COUNT_REVIEWS:
+          serviceImpl.countReviews((io.prwarden.v1.CountReviewsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse>) responseObserver);
           break;
         case METHODID_LIST_FINDINGS:
           serviceImpl.listFindings((io.prwarden.v1.ListFindingsRequest) request,
@@ -1004,6 +1097,13 @@ public final class ReviewServiceGrpc {
               io.prwarden.v1.ListReviewsRequest,
               io.prwarden.v1.ListReviewsResponse>(
                 service, METHODID_LIST_REVIEWS)))
+        .addMethod(
+          getCountReviewsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.CountReviewsRequest,
+              io.prwarden.v1.CountReviewsResponse>(
+                service, METHODID_COUNT_REVIEWS)))
         .addMethod(
           getListFindingsMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1083,6 +1183,7 @@ public final class ReviewServiceGrpc {
               .addMethod(getCreateReviewMethod())
               .addMethod(getGetReviewMethod())
               .addMethod(getListReviewsMethod())
+              .addMethod(getCountReviewsMethod())
               .addMethod(getListFindingsMethod())
               .addMethod(getGetSarifMethod())
               .addMethod(getCancelReviewMethod())
