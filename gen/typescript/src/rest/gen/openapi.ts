@@ -386,6 +386,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reviews/{review_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get diff
+         * @description Reads changed lines around the findings of a complete review, as its scan compared them: the head with where it left the base. The lines are read from the scanner's cache, and from the code host when that lacks them, for this answer only: no source is stored. What rules match that mask is replaced by `****` on both sides of the diff, and so are equal texts elsewhere in the answer. Scope: source:read, which no key has unless it was asked for.
+         *
+         *     An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer than 2 seconds to mask comes on the next page.
+         *
+         *     Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner or code host can be reached. That source can't be shown is no error: `availability` says so.
+         */
+        get: operations["getDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews/{review_id}/findings": {
         parameters: {
             query?: never;
@@ -1259,6 +1283,28 @@ export interface components {
          * @enum {string}
          */
         DecisionKind: "open" | "accepted" | "false_positive" | "wont_fix";
+        /** @description DiffLine is a line of a diff. */
+        DiffLine: {
+            /** @description Whether the end of the line is left out, because it has more than 16 KiB. */
+            cut: boolean;
+            /** @description On which sides the line is. */
+            kind: components["schemas"]["DiffLineKind"];
+            /** @description Where text was replaced by `****`, ascending. */
+            masked: components["schemas"]["Span"][];
+            /** @description Whether the file ends with this line, without a line ending. */
+            no_newline: boolean;
+            /** @description The line without its ending, `****` in place of each masked part; invalid UTF-8 and characters that disturb others, such as control characters, as U+FFFD. */
+            text: string;
+        };
+        /**
+         * @description Kind says on which sides a line is.
+         *
+         *     - context: On both.
+         *     - added: Only in the file at head.
+         *     - removed: Only in the file before.
+         * @enum {string}
+         */
+        DiffLineKind: "context" | "added" | "removed";
         /** @description Why a request failed, for programs. */
         ErrorInfo: {
             /** @enum {string} */
@@ -1294,6 +1340,55 @@ export interface components {
              */
             version: number;
         };
+        /**
+         * @description Kind is what became of it.
+         *
+         *     - added: It is new.
+         *     - modified: It was there under the same path.
+         *     - renamed: It had another path, and perhaps other lines.
+         *     - deleted: It is gone.
+         * @enum {string}
+         */
+        FileChangeKind: "added" | "modified" | "renamed" | "deleted";
+        /** @description FileDiff is what a pull request changes in a file. */
+        FileDiff: {
+            /**
+             * Format: int32
+             * @description Added lines, those too that are not in `hunks`.
+             */
+            added: number;
+            /** @description What became of the file. */
+            change: components["schemas"]["FileChangeKind"];
+            /** @description Path of the file at head, of a deleted one as it was. Bytes that are not UTF-8 are shown as U+FFFD, and then `file_bytes` has the path itself. */
+            file: string;
+            /**
+             * Format: byte
+             * @description The path when it is not UTF-8.
+             */
+            file_bytes?: string;
+            /** @description Runs of changed lines and the lines around these, by line. */
+            hunks: components["schemas"]["Hunk"][];
+            /** @description Why no lines are shown; absent when they are. */
+            not_shown?: components["schemas"]["FileDiffReason"];
+            /** @description Path before, of a renamed file. */
+            old_file?: string;
+            /**
+             * Format: int32
+             * @description Removed lines, likewise.
+             */
+            removed: number;
+            /** @description Whether lines are left out because the answer would be too large, or masking them took too long. With `from` and `to` lines of the head that are missing can be read. */
+            truncated: boolean;
+        };
+        /**
+         * @description Reason says why no lines of a file are shown.
+         *
+         *     - binary: It is no text in UTF-8 or something near it, on one of the sides.
+         *     - file_too_large: It is over 4 MiB, or what the scanner's max_file_size says, on one of the sides.
+         *     - submodule: It is a submodule.
+         * @enum {string}
+         */
+        FileDiffReason: "binary" | "file_too_large" | "submodule";
         /** @description Finding is one place where a rule fired. */
         Finding: {
             /**
@@ -1361,6 +1456,25 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description Response of GetDiff. */
+        GetDiffResponse: {
+            /** @description Whether source can be shown; the rest is empty when not. */
+            availability: components["schemas"]["GetDiffResponseAvailability"];
+            /** @description The files, in the order of their paths. */
+            files: components["schemas"]["FileDiff"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+        };
+        /**
+         * @description Availability says whether source can be shown.
+         *
+         *     - available: It can.
+         *     - gone: The commits are neither in the scanner's cache nor at the code host any more, or the organization can't read the repository any more.
+         *     - disabled: The operator has switched it off by dashboard_source.
+         *     - too_large: The pull request is too large to be compared.
+         * @enum {string}
+         */
+        GetDiffResponseAvailability: "available" | "gone" | "disabled" | "too_large";
         /**
          * @description Suppressed says what becomes of findings that comments suppress, and of those that somebody set aside.
          *
@@ -1369,6 +1483,23 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /** @description Hunk is lines that follow each other. */
+        Hunk: {
+            /** @description The lines. */
+            lines: components["schemas"]["DiffLine"][];
+            /**
+             * Format: int32
+             * @description Number of the first line in the file at head, from 1; when all lines are removed that of the line behind them.
+             */
+            new_start: number;
+            /**
+             * Format: int32
+             * @description Number of the first line in the file before, from 1; when all lines are added that of the line behind them.
+             */
+            old_start: number;
+            /** @description The last line before the hunk that begins with a letter, `_` or `$`, such as the head of a function, at most 100 bytes, masked; empty for none. */
+            section: string;
+        };
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
             /**
@@ -2524,6 +2655,19 @@ export interface components {
          * @enum {string}
          */
         SkipReason: "binary" | "file_too_large" | "rule_stopped" | "submodule" | "undecodable" | "rules_file_invalid";
+        /** @description Span is a part of a line. */
+        Span: {
+            /**
+             * Format: int32
+             * @description Column of the start in `text`, in bytes from 1.
+             */
+            column: number;
+            /**
+             * Format: int32
+             * @description Column after the last byte in `text`, in bytes from 1.
+             */
+            end_column: number;
+        };
         /** @description An error. */
         Status: {
             /**
@@ -5150,6 +5294,105 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["ReviewNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDiff: {
+        parameters: {
+            query?: {
+                /** @description Paths of the files to show, as in Finding, at most 64; those that have findings, page by page, when none is given. What the pull request doesn't change is left out. */
+                files?: string[];
+                /** @description How many unchanged lines to show before and behind changed ones: 0 to 50; 3 when not given. */
+                context?: number;
+                /** @description `next_page_token` of the page before, with the same files and context. */
+                page_token?: string;
+                /** @description First line to show, from 1, in the one file in `files` as it is at head: only lines up to `to` are shown then, changed or not. Without context and page_token. */
+                from?: number;
+                /** @description Last line to show, at most 199 behind `from`, which must be given with it. What is behind the end of the file is left out. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the review.
+                 * @example rev_01k9w3t5zq8h4m2x7d6c0b1a
+                 */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "availability": "available",
+                     *       "files": [
+                     *         {
+                     *           "added": 1,
+                     *           "change": "modified",
+                     *           "file": "src/cart.js",
+                     *           "hunks": [
+                     *             {
+                     *               "lines": [
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "context",
+                     *                   "masked": [],
+                     *                   "no_newline": false,
+                     *                   "text": "  // what the shop asks"
+                     *                 },
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "removed",
+                     *                   "masked": [
+                     *                     {
+                     *                       "column": 23,
+                     *                       "end_column": 27
+                     *                     }
+                     *                   ],
+                     *                   "no_newline": false,
+                     *                   "text": "  return parse(query, '****')"
+                     *                 },
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "added",
+                     *                   "masked": [],
+                     *                   "no_newline": false,
+                     *                   "text": "  return eval(query)"
+                     *                 }
+                     *               ],
+                     *               "new_start": 16,
+                     *               "old_start": 16,
+                     *               "section": "function total(query) {"
+                     *             }
+                     *           ],
+                     *           "removed": 1,
+                     *           "truncated": false
+                     *         }
+                     *       ],
+                     *       "next_page_token": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetDiffResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ReviewNotFound"];
+            409: components["responses"]["ReviewNotComplete"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -173,247 +173,250 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\032\030prward" +
-      "en/v1/triage.proto\"\334\016\n\006Review\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
-      "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
-      "repo\022=\n\014completed_at\030\005 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\013completedAt\0220\n\010findings\030" +
-      "\006 \003(\0132\024.prwarden.v1.FindingR\010findings\0226\n" +
-      "\007summary\030\007 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022\030\n\007ruleset\030\010 \001(\tR\007ruleset\022" +
-      "\036\n\010head_sha\030\t \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_" +
-      "sha\030\n \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\013 " +
-      "\001(\0132\032.google.protobuf.TimestampR\tcreated" +
-      "At\0229\n\nstarted_at\030\014 \001(\0132\032.google.protobuf" +
-      ".TimestampR\tstartedAt\022.\n\005error\030\r \001(\0132\030.p" +
-      "rwarden.v1.ReviewErrorR\005error\022+\n\007skipped" +
-      "\030\016 \003(\0132\021.prwarden.v1.SkipR\007skipped\022\034\n\ttr" +
-      "uncated\030\017 \001(\010R\ttruncated\022&\n\014rules_digest" +
-      "\030\020 \001(\tH\003R\013rulesDigest\210\001\001\0224\n\nsuppressed\030\021" +
-      " \003(\0132\024.prwarden.v1.FindingR\nsuppressed\022*" +
-      "\n\005fixed\030\022 \003(\0132\024.prwarden.v1.FindingR\005fix" +
-      "ed\022.\n\007verdict\030\023 \001(\0132\024.prwarden.v1.Verdic" +
-      "tR\007verdict\0221\n\022previous_review_id\030\024 \001(\tH\004" +
-      "R\020previousReviewId\210\001\001\022\036\n\010base_ref\030\025 \001(\tH" +
-      "\005R\007baseRef\210\001\001\022B\n\rbase_found_by\030\026 \001(\0162\031.p" +
-      "rwarden.v1.Base.FoundByH\006R\013baseFoundBy\210\001" +
-      "\001\0222\n\tlooked_at\030\027 \001(\0132\025.prwarden.v1.Looke" +
-      "dAtR\010lookedAt\0227\n\nexclusions\030\030 \001(\0132\027.prwa" +
-      "rden.v1.ExclusionsR\nexclusions\022;\n\014switch" +
-      "ed_off\030\031 \003(\0132\030.prwarden.v1.SwitchedOffR\013" +
-      "switchedOff\0220\n\010observed\030\032 \003(\0132\024.prwarden" +
-      ".v1.FindingR\010observed\022\035\n\ncreated_by\030\033 \001(" +
-      "\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prwarde" +
-      "n.v1.Priority.LevelH\007R\010priority\210\001\001\022 \n\tch" +
-      "eck_url\030\035 \001(\tH\010R\010checkUrl\210\001\001\022\"\n\nhead_tit" +
-      "le\030\036 \001(\tH\tR\theadTitle\210\001\001\022$\n\013head_author\030" +
-      "\037 \001(\tH\nR\nheadAuthor\210\001\001\0220\n\004open\030  \001(\0132\034.p" +
-      "rwarden.v1.SeveritySummaryR\004open\022 \n\tnew_" +
-      "count\030! \001(\005H\013R\010newCount\210\001\001\022$\n\013fixed_coun" +
-      "t\030\" \001(\005H\014R\nfixedCount\210\001\001\022.\n\020suppressed_c" +
-      "ount\030# \001(\005H\rR\017suppressedCount\210\001\001\"^\n\006Stat" +
-      "us\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_pr" +
-      "ogress\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010ca" +
-      "nceled\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_bas" +
-      "e_shaB\017\n\r_rules_digestB\025\n\023_previous_revi" +
-      "ew_idB\013\n\t_base_refB\020\n\016_base_found_byB\013\n\t" +
-      "_priorityB\014\n\n_check_urlB\r\n\013_head_titleB\016" +
-      "\n\014_head_authorB\014\n\n_new_countB\016\n\014_fixed_c" +
-      "ountB\023\n\021_suppressed_count\"9\n\010Priority\"-\n" +
-      "\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003l" +
-      "ow\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwa" +
-      "rden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n" +
-      "\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity." +
-      "LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003" +
-      " \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspecif" +
-      "ied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020" +
-      "\003B\n\n\010_outcomeB\014\n\n_threshold\"u\n\004Base\"m\n\007F" +
-      "oundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r" +
-      "\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defau" +
-      "lt_branch\020\004\022\r\n\tcode_host\020\005\"2\n\nExclusions" +
-      "\022\024\n\005files\030\001 \001(\005R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242" +
-      "\002\n\013SwitchedOff\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022" +
-      "2\n\002by\030\002 \001(\0162\035.prwarden.v1.SwitchedOff.Si" +
-      "deH\000R\002by\210\001\001\0223\n\003how\030\003 \001(\0162\034.prwarden.v1.S" +
-      "witchedOff.WayH\001R\003how\210\001\001\">\n\004Side\022\024\n\020side" +
-      "_unspecified\020\000\022\020\n\014organization\020\001\022\016\n\nrepo" +
-      "sitory\020\002\"B\n\003Way\022\023\n\017way_unspecified\020\000\022\013\n\007" +
-      "disable\020\001\022\014\n\010override\020\002\022\013\n\007exclude\020\003B\005\n\003" +
-      "_byB\006\n\004_how\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005" +
-      "files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines\022\024" +
-      "\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004c" +
-      "ode\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007messag" +
-      "e\"\322\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<" +
-      "\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severity." +
-      "LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file" +
-      "\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007m" +
-      "essage\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006col" +
-      "umn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snip" +
-      "pet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022!\n" +
-      "\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005stat" +
-      "e\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R\005s" +
-      "tate\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022!" +
-      "\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020utf" +
-      "16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n\tl" +
-      "ine_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppres" +
-      "sion\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013su" +
-      "ppression\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1." +
-      "TriageR\006triage\":\n\005State\022\017\n\013unspecified\020\000" +
-      "\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_s" +
-      "everityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_lin" +
-      "e_hash\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006r" +
-      "eason\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line" +
-      "\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030" +
-      "\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007" +
-      "rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001" +
-      "(\0162\030.prwarden.v1.Skip.ReasonH\002R\006reason\210\001" +
-      "\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\t" +
-      "tolerated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007" +
-      " \001(\0162\033.prwarden.v1.Severity.LevelH\004R\010sev" +
-      "erity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006" +
-      "binary\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule_sto" +
-      "pped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026" +
-      "\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n" +
-      "\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_" +
-      "severity\"\255\003\n\023CreateReviewRequest\022\022\n\004repo" +
-      "\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumbe" +
-      "r\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head" +
-      "_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001" +
-      "(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007ba" +
-      "seRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1." +
-      "Severity.LevelH\004R\006failOn\210\001\001\022!\n\014require_b" +
-      "ase\030\010 \001(\010R\013requireBase\022<\n\010priority\030\t \001(\016" +
-      "2\033.prwarden.v1.Priority.LevelH\005R\010priorit" +
-      "y\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_s" +
-      "haB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_priority" +
-      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
-      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
-      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
-      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
-      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
-      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
-      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
-      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
-      "warden.v1.ReviewR\006review\"\333\004\n\023ListFinding" +
-      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
-      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
-      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
-      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
-      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
-      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
-      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
-      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decisi" +
-      "on\030\t \001(\0162\032.prwarden.v1.Decision.KindH\007R\010" +
-      "decision\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010" +
-      "reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n" +
-      "\010observed\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n" +
-      "\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_si" +
-      "zeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024ListFi" +
-      "ndingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwar" +
-      "den.v1.FindingR\010findings\022&\n\017next_page_to" +
-      "ken\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetSarifReq" +
-      "uest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsup" +
-      "pressed\030\002 \001(\0162\'.prwarden.v1.GetSarifRequ" +
-      "est.SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppr" +
-      "essed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004o" +
-      "mit\020\002B\r\n\013_suppressed\"\245\005\n\022ListReviewsRequ" +
-      "est\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_numbe" +
-      "r\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032" +
-      ".prwarden.v1.Review.StatusH\002R\006status\210\001\001\022" +
-      " \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npag" +
-      "e_token\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006" +
-      " \001(\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\t" +
-      "createdBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.pro" +
-      "tobuf.TimestampR\005since\0220\n\005until\030\t \001(\0132\032." +
-      "google.protobuf.TimestampR\005until\022;\n\007verd" +
-      "ict\030\n \001(\0162\034.prwarden.v1.Verdict.OutcomeH" +
-      "\007R\007verdict\210\001\001\022I\n\010standing\030\013 \001(\0162(.prward" +
-      "en.v1.ListReviewsRequest.StandingH\010R\010sta" +
-      "nding\210\001\001\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n" +
-      "\007running\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n" +
-      "_pr_numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_" +
-      "page_tokenB\010\n\006_queryB\r\n\013_created_byB\n\n\010_" +
-      "verdictB\013\n\t_standing\"r\n\023ListReviewsRespo" +
-      "nse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.Liste" +
-      "dReviewR\007reviews\022&\n\017next_page_token\030\002 \001(" +
-      "\tR\rnextPageToken\"\243\002\n\023CountReviewsRequest" +
-      "\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_b" +
-      "y\030\002 \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032" +
-      ".google.protobuf.TimestampR\005since\0220\n\005unt" +
-      "il\030\004 \001(\0132\032.google.protobuf.TimestampR\005un" +
-      "til\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_numbe" +
-      "r\030\006 \001(\005H\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_cre" +
-      "ated_byB\007\n\005_repoB\014\n\n_pr_number\"\263\001\n\024Count" +
-      "ReviewsResponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006fai" +
-      "led\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passe" +
-      "d\022\036\n\nincomplete\030\004 \001(\005R\nincomplete\022\030\n\007run" +
-      "ning\030\005 \001(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005" +
-      "R\nnotScanned\"\257\010\n\014ListedReview\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
-      "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
-      "repo\022=\n\014completed_at\030\005 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\013completedAt\0226\n\007summary\030\006" +
-      " \001(\0132\034.prwarden.v1.SeveritySummaryR\007summ" +
-      "ary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sh" +
-      "a\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH" +
-      "\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.goog" +
-      "le.protobuf.TimestampR\tcreatedAt\0229\n\nstar" +
-      "ted_at\030\013 \001(\0132\032.google.protobuf.Timestamp" +
-      "R\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1" +
-      ".ReviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010R\t" +
-      "truncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy" +
-      "\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR" +
-      "\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1" +
-      ".Priority.LevelH\003R\010priority\210\001\001\022\"\n\nhead_t" +
-      "itle\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013head_autho" +
-      "r\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\0132\034" +
-      ".prwarden.v1.SeveritySummaryR\004open\022 \n\tne" +
-      "w_count\030\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013fixed_co" +
-      "unt\030\025 \001(\005H\007R\nfixedCount\210\001\001\022.\n\020suppressed" +
-      "_count\030\026 \001(\005H\010R\017suppressedCount\210\001\001B\t\n\007_s" +
-      "tatusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_prio" +
-      "rityB\r\n\013_head_titleB\016\n\014_head_authorB\014\n\n_" +
-      "new_countB\016\n\014_fixed_countB\023\n\021_suppressed" +
-      "_count\"2\n\023CancelReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewRespon" +
-      "se\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR" +
-      "\006review\"1\n\022WatchReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewRespon" +
-      "se\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006statu" +
-      "s\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006s" +
-      "tatus\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022" +
-      "$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n" +
-      "\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden." +
-      "v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(" +
-      "\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(\010H" +
-      "\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_fi" +
-      "les_totalB\024\n\022_scanner_available2\355\005\n\rRevi" +
-      "ewService\022\177\n\014CreateReview\022 .prwarden.v1." +
-      "CreateReviewRequest\032!.prwarden.v1.Create" +
-      "ReviewResponse\"*\262\373\030&\n\004NONE\022\036the review s" +
-      "ays who created it\022J\n\tGetReview\022\035.prward" +
-      "en.v1.GetReviewRequest\032\036.prwarden.v1.Get" +
-      "ReviewResponse\022P\n\013ListReviews\022\037.prwarden" +
-      ".v1.ListReviewsRequest\032 .prwarden.v1.Lis" +
-      "tReviewsResponse\022S\n\014CountReviews\022 .prwar" +
-      "den.v1.CountReviewsRequest\032!.prwarden.v1" +
-      ".CountReviewsResponse\022S\n\014ListFindings\022 ." +
-      "prwarden.v1.ListFindingsRequest\032!.prward" +
-      "en.v1.ListFindingsResponse\022>\n\010GetSarif\022\034" +
-      ".prwarden.v1.GetSarifRequest\032\024.google.ap" +
-      "i.HttpBody\022\177\n\014CancelReview\022 .prwarden.v1" +
-      ".CancelReviewRequest\032!.prwarden.v1.Cance" +
-      "lReviewResponse\"*\262\373\030&\n\004NONE\022\036reviews are" +
-      " work, not settings\022R\n\013WatchReview\022\037.prw" +
-      "arden.v1.WatchReviewRequest\032 .prwarden.v" +
-      "1.WatchReviewResponse0\001BN\n\016io.prwarden.v" +
-      "1P\001Z:github.com/prwarden/prwarden/gen/go" +
-      "/prwarden/v1;prwardenv1b\006proto3"
+      "roto\032\026prwarden/v1/diff.proto\032\032prwarden/v" +
+      "1/severity.proto\032\030prwarden/v1/triage.pro" +
+      "to\"\334\016\n\006Review\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review." +
+      "StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014complete" +
+      "d_at\030\005 \001(\0132\032.google.protobuf.TimestampR\013" +
+      "completedAt\0220\n\010findings\030\006 \003(\0132\024.prwarden" +
+      ".v1.FindingR\010findings\0226\n\007summary\030\007 \001(\0132\034" +
+      ".prwarden.v1.SeveritySummaryR\007summary\022\030\n" +
+      "\007ruleset\030\010 \001(\tR\007ruleset\022\036\n\010head_sha\030\t \001(" +
+      "\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\n \001(\tH\002R\007bas" +
+      "eSha\210\001\001\0229\n\ncreated_at\030\013 \001(\0132\032.google.pro" +
+      "tobuf.TimestampR\tcreatedAt\0229\n\nstarted_at" +
+      "\030\014 \001(\0132\032.google.protobuf.TimestampR\tstar" +
+      "tedAt\022.\n\005error\030\r \001(\0132\030.prwarden.v1.Revie" +
+      "wErrorR\005error\022+\n\007skipped\030\016 \003(\0132\021.prwarde" +
+      "n.v1.SkipR\007skipped\022\034\n\ttruncated\030\017 \001(\010R\tt" +
+      "runcated\022&\n\014rules_digest\030\020 \001(\tH\003R\013rulesD" +
+      "igest\210\001\001\0224\n\nsuppressed\030\021 \003(\0132\024.prwarden." +
+      "v1.FindingR\nsuppressed\022*\n\005fixed\030\022 \003(\0132\024." +
+      "prwarden.v1.FindingR\005fixed\022.\n\007verdict\030\023 " +
+      "\001(\0132\024.prwarden.v1.VerdictR\007verdict\0221\n\022pr" +
+      "evious_review_id\030\024 \001(\tH\004R\020previousReview" +
+      "Id\210\001\001\022\036\n\010base_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n" +
+      "\rbase_found_by\030\026 \001(\0162\031.prwarden.v1.Base." +
+      "FoundByH\006R\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027" +
+      " \001(\0132\025.prwarden.v1.LookedAtR\010lookedAt\0227\n" +
+      "\nexclusions\030\030 \001(\0132\027.prwarden.v1.Exclusio" +
+      "nsR\nexclusions\022;\n\014switched_off\030\031 \003(\0132\030.p" +
+      "rwarden.v1.SwitchedOffR\013switchedOff\0220\n\010o" +
+      "bserved\030\032 \003(\0132\024.prwarden.v1.FindingR\010obs" +
+      "erved\022\035\n\ncreated_by\030\033 \001(\tR\tcreatedBy\022<\n\010" +
+      "priority\030\034 \001(\0162\033.prwarden.v1.Priority.Le" +
+      "velH\007R\010priority\210\001\001\022 \n\tcheck_url\030\035 \001(\tH\010R" +
+      "\010checkUrl\210\001\001\022\"\n\nhead_title\030\036 \001(\tH\tR\thead" +
+      "Title\210\001\001\022$\n\013head_author\030\037 \001(\tH\nR\nheadAut" +
+      "hor\210\001\001\0220\n\004open\030  \001(\0132\034.prwarden.v1.Sever" +
+      "itySummaryR\004open\022 \n\tnew_count\030! \001(\005H\013R\010n" +
+      "ewCount\210\001\001\022$\n\013fixed_count\030\" \001(\005H\014R\nfixed" +
+      "Count\210\001\001\022.\n\020suppressed_count\030# \001(\005H\rR\017su" +
+      "ppressedCount\210\001\001\"^\n\006Status\022\017\n\013unspecifie" +
+      "d\020\000\022\n\n\006queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010comp" +
+      "lete\020\003\022\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_sta" +
+      "tusB\013\n\t_head_shaB\013\n\t_base_shaB\017\n\r_rules_" +
+      "digestB\025\n\023_previous_review_idB\013\n\t_base_r" +
+      "efB\020\n\016_base_found_byB\013\n\t_priorityB\014\n\n_ch" +
+      "eck_urlB\r\n\013_head_titleB\016\n\014_head_authorB\014" +
+      "\n\n_new_countB\016\n\014_fixed_countB\023\n\021_suppres" +
+      "sed_count\"9\n\010Priority\"-\n\005Level\022\017\n\013unspec" +
+      "ified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007Verdict" +
+      "\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Verdict." +
+      "OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 \001(\016" +
+      "2\033.prwarden.v1.Severity.LevelH\001R\tthresho" +
+      "ld\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notLookedA" +
+      "t\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004pass\020\001\022" +
+      "\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outcomeB\014\n" +
+      "\n_threshold\"u\n\004Base\"m\n\007FoundBy\022\017\n\013unspec" +
+      "ified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequested\020\002\022\020\n" +
+      "\014merge_commit\020\003\022\022\n\016default_branch\020\004\022\r\n\tc" +
+      "ode_host\020\005\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005R" +
+      "\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022\027" +
+      "\n\007rule_id\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.pr" +
+      "warden.v1.SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003h" +
+      "ow\030\003 \001(\0162\034.prwarden.v1.SwitchedOff.WayH\001" +
+      "R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspecified\020\000\022\020" +
+      "\n\014organization\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022" +
+      "\023\n\017way_unspecified\020\000\022\013\n\007disable\020\001\022\014\n\010ove" +
+      "rride\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010L" +
+      "ookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_l" +
+      "ines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005r" +
+      "ules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code\022" +
+      "\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007Finding\022\027\n" +
+      "\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\016" +
+      "2\033.prwarden.v1.Severity.LevelH\000R\010severit" +
+      "y\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004" +
+      "line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end_li" +
+      "ne\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006colum" +
+      "n\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013fingerpri" +
+      "nt\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014H" +
+      "\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prward" +
+      "en.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nend_c" +
+      "olumn\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r" +
+      " \001(\005R\013utf16Column\022(\n\020utf16_end_column\030\016 " +
+      "\001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003" +
+      "R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prw" +
+      "arden.v1.SuppressionR\013suppression\022+\n\006tri" +
+      "age\030\021 \001(\0132\023.prwarden.v1.TriageR\006triage\":" +
+      "\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exi" +
+      "sting\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file" +
+      "_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppre" +
+      "ssion\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002" +
+      " \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006" +
+      "_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004l" +
+      "ine\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R" +
+      "\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1" +
+      ".Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 " +
+      "\001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R" +
+      "\ttolerated\022<\n\010severity\030\007 \001(\0162\033.prwarden." +
+      "v1.Severity.LevelH\004R\010severity\210\001\001\"\211\001\n\006Rea" +
+      "son\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file" +
+      "_too_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsubmod" +
+      "ule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_file_inv" +
+      "alid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_re" +
+      "asonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023Cre" +
+      "ateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\t" +
+      "pr_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001" +
+      "(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007he" +
+      "adSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001" +
+      "\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail" +
+      "_on\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004" +
+      "R\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requi" +
+      "reBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.P" +
+      "riority.LevelH\005R\010priority\210\001\001B\n\n\010_ruleset" +
+      "B\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB" +
+      "\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateRevie" +
+      "wResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227" +
+      "\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Stat" +
+      "usH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013e" +
+      "stimatedMs\0220\n\021scanner_available\030\004 \001(\010H\001R" +
+      "\020scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scan" +
+      "ner_available\"/\n\020GetReviewRequest\022\033\n\trev" +
+      "iew_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRespo" +
+      "nse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Review" +
+      "R\006review\"\333\004\n\023ListFindingsRequest\022\033\n\trevi" +
+      "ew_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.pr" +
+      "warden.v1.ListFindingsRequest.KindH\000R\004ki" +
+      "nd\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v" +
+      "1.Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007ru" +
+      "le_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003" +
+      "R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.F" +
+      "inding.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 " +
+      "\001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006" +
+      "R\tpageToken\210\001\001\022;\n\010decision\030\t \001(\0162\032.prwar" +
+      "den.v1.Decision.KindH\007R\010decision\210\001\001\"N\n\004K" +
+      "ind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsu" +
+      "ppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010observed\020\004B\007\n\005_" +
+      "kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fi" +
+      "leB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_toke" +
+      "nB\013\n\t_decision\"p\n\024ListFindingsResponse\0220" +
+      "\n\010findings\030\001 \003(\0132\024.prwarden.v1.FindingR\010" +
+      "findings\022&\n\017next_page_token\030\002 \001(\tR\rnextP" +
+      "ageToken\"\301\001\n\017GetSarifRequest\022\033\n\treview_i" +
+      "d\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'." +
+      "prwarden.v1.GetSarifRequest.SuppressedH\000" +
+      "R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n\013unspeci" +
+      "fied\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppre" +
+      "ssed\"\245\005\n\022ListReviewsRequest\022\027\n\004repo\030\001 \001(" +
+      "\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNum" +
+      "ber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarden.v1.Rev" +
+      "iew.StatusH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001" +
+      "(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R" +
+      "\tpageToken\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005query\210\001\001" +
+      "\022\"\n\ncreated_by\030\007 \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005" +
+      "since\030\010 \001(\0132\032.google.protobuf.TimestampR" +
+      "\005since\0220\n\005until\030\t \001(\0132\032.google.protobuf." +
+      "TimestampR\005until\022;\n\007verdict\030\n \001(\0162\034.prwa" +
+      "rden.v1.Verdict.OutcomeH\007R\007verdict\210\001\001\022I\n" +
+      "\010standing\030\013 \001(\0162(.prwarden.v1.ListReview" +
+      "sRequest.StandingH\010R\010standing\210\001\001\"9\n\010Stan" +
+      "ding\022\017\n\013unspecified\020\000\022\013\n\007running\020\001\022\017\n\013no" +
+      "t_scanned\020\002B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_s" +
+      "tatusB\014\n\n_page_sizeB\r\n\013_page_tokenB\010\n\006_q" +
+      "ueryB\r\n\013_created_byB\n\n\010_verdictB\013\n\t_stan" +
+      "ding\"r\n\023ListReviewsResponse\0223\n\007reviews\030\001" +
+      " \003(\0132\031.prwarden.v1.ListedReviewR\007reviews" +
+      "\022&\n\017next_page_token\030\002 \001(\tR\rnextPageToken" +
+      "\"\243\002\n\023CountReviewsRequest\022\031\n\005query\030\001 \001(\tH" +
+      "\000R\005query\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH\001R\tcreat" +
+      "edBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.google.protobuf" +
+      ".TimestampR\005since\0220\n\005until\030\004 \001(\0132\032.googl" +
+      "e.protobuf.TimestampR\005until\022\027\n\004repo\030\005 \001(" +
+      "\tH\002R\004repo\210\001\001\022 \n\tpr_number\030\006 \001(\005H\003R\010prNum" +
+      "ber\210\001\001B\010\n\006_queryB\r\n\013_created_byB\007\n\005_repo" +
+      "B\014\n\n_pr_number\"\263\001\n\024CountReviewsResponse\022" +
+      "\020\n\003all\030\001 \001(\005R\003all\022\026\n\006failed\030\002 \001(\005R\006faile" +
+      "d\022\026\n\006passed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030" +
+      "\004 \001(\005R\nincomplete\022\030\n\007running\030\005 \001(\005R\007runn" +
+      "ing\022\037\n\013not_scanned\030\006 \001(\005R\nnotScanned\"\257\010\n" +
+      "\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review." +
+      "StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014complete" +
+      "d_at\030\005 \001(\0132\032.google.protobuf.TimestampR\013" +
+      "completedAt\0226\n\007summary\030\006 \001(\0132\034.prwarden." +
+      "v1.SeveritySummaryR\007summary\022\030\n\007ruleset\030\007" +
+      " \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headS" +
+      "ha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n" +
+      "\ncreated_at\030\n \001(\0132\032.google.protobuf.Time" +
+      "stampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.g" +
+      "oogle.protobuf.TimestampR\tstartedAt\022.\n\005e" +
+      "rror\030\014 \001(\0132\030.prwarden.v1.ReviewErrorR\005er" +
+      "ror\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022\035\n\ncre" +
+      "ated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(" +
+      "\0132\024.prwarden.v1.VerdictR\007verdict\022<\n\010prio" +
+      "rity\030\020 \001(\0162\033.prwarden.v1.Priority.LevelH" +
+      "\003R\010priority\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\the" +
+      "adTitle\210\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadA" +
+      "uthor\210\001\001\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\004open\022 \n\tnew_count\030\024 \001(\005H\006R" +
+      "\010newCount\210\001\001\022$\n\013fixed_count\030\025 \001(\005H\007R\nfix" +
+      "edCount\210\001\001\022.\n\020suppressed_count\030\026 \001(\005H\010R\017" +
+      "suppressedCount\210\001\001B\t\n\007_statusB\013\n\t_head_s" +
+      "haB\013\n\t_base_shaB\013\n\t_priorityB\r\n\013_head_ti" +
+      "tleB\016\n\014_head_authorB\014\n\n_new_countB\016\n\014_fi" +
+      "xed_countB\023\n\021_suppressed_count\"2\n\023Cancel" +
+      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\"C\n\024CancelReviewResponse\022+\n\006review\030\001 \001" +
+      "(\0132\023.prwarden.v1.ReviewR\006review\"1\n\022Watch" +
+      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\"\232\003\n\023WatchReviewResponse\022\033\n\treview_id\030" +
+      "\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prward" +
+      "en.v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nfile" +
+      "s_done\030\003 \001(\005R\tfilesDone\022$\n\013files_total\030\004" +
+      " \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034" +
+      ".prwarden.v1.SeveritySummaryR\007summary\022.\n" +
+      "\005error\030\006 \001(\0132\030.prwarden.v1.ReviewErrorR\005" +
+      "error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021" +
+      "scanner_available\030\010 \001(\010H\002R\020scannerAvaila" +
+      "ble\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022_sc" +
+      "anner_available2\263\006\n\rReviewService\022\177\n\014Cre" +
+      "ateReview\022 .prwarden.v1.CreateReviewRequ" +
+      "est\032!.prwarden.v1.CreateReviewResponse\"*" +
+      "\262\373\030&\n\004NONE\022\036the review says who created " +
+      "it\022J\n\tGetReview\022\035.prwarden.v1.GetReviewR" +
+      "equest\032\036.prwarden.v1.GetReviewResponse\022P" +
+      "\n\013ListReviews\022\037.prwarden.v1.ListReviewsR" +
+      "equest\032 .prwarden.v1.ListReviewsResponse" +
+      "\022S\n\014CountReviews\022 .prwarden.v1.CountRevi" +
+      "ewsRequest\032!.prwarden.v1.CountReviewsRes" +
+      "ponse\022S\n\014ListFindings\022 .prwarden.v1.List" +
+      "FindingsRequest\032!.prwarden.v1.ListFindin" +
+      "gsResponse\022>\n\010GetSarif\022\034.prwarden.v1.Get" +
+      "SarifRequest\032\024.google.api.HttpBody\022D\n\007Ge" +
+      "tDiff\022\033.prwarden.v1.GetDiffRequest\032\034.prw" +
+      "arden.v1.GetDiffResponse\022\177\n\014CancelReview" +
+      "\022 .prwarden.v1.CancelReviewRequest\032!.prw" +
+      "arden.v1.CancelReviewResponse\"*\262\373\030&\n\004NON" +
+      "E\022\036reviews are work, not settings\022R\n\013Wat" +
+      "chReview\022\037.prwarden.v1.WatchReviewReques" +
+      "t\032 .prwarden.v1.WatchReviewResponse0\001BN\n" +
+      "\016io.prwarden.v1P\001Z:github.com/prwarden/p" +
+      "rwarden/gen/go/prwarden/v1;prwardenv1b\006p" +
+      "roto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -421,6 +424,7 @@ public final class ReviewOuterClass {
           com.google.api.HttpBodyProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
           io.prwarden.v1.Audit.getDescriptor(),
+          io.prwarden.v1.Diff.getDescriptor(),
           io.prwarden.v1.SeverityOuterClass.getDescriptor(),
           io.prwarden.v1.TriageOuterClass.getDescriptor(),
         });
@@ -590,6 +594,7 @@ public final class ReviewOuterClass {
     com.google.api.HttpBodyProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
     io.prwarden.v1.Audit.getDescriptor();
+    io.prwarden.v1.Diff.getDescriptor();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();
     io.prwarden.v1.TriageOuterClass.getDescriptor();
     com.google.protobuf.ExtensionRegistry registry =

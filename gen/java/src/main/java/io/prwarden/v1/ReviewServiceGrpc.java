@@ -205,6 +205,37 @@ public final class ReviewServiceGrpc {
     return getGetSarifMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest,
+      io.prwarden.v1.GetDiffResponse> getGetDiffMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "GetDiff",
+      requestType = io.prwarden.v1.GetDiffRequest.class,
+      responseType = io.prwarden.v1.GetDiffResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest,
+      io.prwarden.v1.GetDiffResponse> getGetDiffMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest, io.prwarden.v1.GetDiffResponse> getGetDiffMethod;
+    if ((getGetDiffMethod = ReviewServiceGrpc.getGetDiffMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getGetDiffMethod = ReviewServiceGrpc.getGetDiffMethod) == null) {
+          ReviewServiceGrpc.getGetDiffMethod = getGetDiffMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.GetDiffRequest, io.prwarden.v1.GetDiffResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetDiff"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetDiffRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetDiffResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("GetDiff"))
+              .build();
+        }
+      }
+    }
+    return getGetDiffMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.CancelReviewRequest,
       io.prwarden.v1.CancelReviewResponse> getCancelReviewMethod;
 
@@ -421,6 +452,28 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    default void getDiff(io.prwarden.v1.GetDiffRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetDiffMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -578,6 +631,29 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public void getDiff(io.prwarden.v1.GetDiffRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getGetDiffMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -713,6 +789,28 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public io.prwarden.v1.GetDiffResponse getDiff(io.prwarden.v1.GetDiffRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getGetDiffMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -844,6 +942,28 @@ public final class ReviewServiceGrpc {
     public com.google.api.HttpBody getSarif(io.prwarden.v1.GetSarifRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getGetSarifMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public io.prwarden.v1.GetDiffResponse getDiff(io.prwarden.v1.GetDiffRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getGetDiffMethod(), getCallOptions(), request);
     }
 
     /**
@@ -988,6 +1108,29 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetDiffResponse> getDiff(
+        io.prwarden.v1.GetDiffRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getGetDiffMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -1006,8 +1149,9 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_COUNT_REVIEWS = 3;
   private static final int METHODID_LIST_FINDINGS = 4;
   private static final int METHODID_GET_SARIF = 5;
-  private static final int METHODID_CANCEL_REVIEW = 6;
-  private static final int METHODID_WATCH_REVIEW = 7;
+  private static final int METHODID_GET_DIFF = 6;
+  private static final int METHODID_CANCEL_REVIEW = 7;
+  private static final int METHODID_WATCH_REVIEW = 8;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1049,6 +1193,10 @@ public final class ReviewServiceGrpc {
         case METHODID_GET_SARIF:
           serviceImpl.getSarif((io.prwarden.v1.GetSarifRequest) request,
               (io.grpc.stub.StreamObserver<com.google.api.HttpBody>) responseObserver);
+          break;
+        case METHODID_GET_DIFF:
+          serviceImpl.getDiff((io.prwarden.v1.GetDiffRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse>) responseObserver);
           break;
         case METHODID_CANCEL_REVIEW:
           serviceImpl.cancelReview((io.prwarden.v1.CancelReviewRequest) request,
@@ -1119,6 +1267,13 @@ public final class ReviewServiceGrpc {
               com.google.api.HttpBody>(
                 service, METHODID_GET_SARIF)))
         .addMethod(
+          getGetDiffMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.GetDiffRequest,
+              io.prwarden.v1.GetDiffResponse>(
+                service, METHODID_GET_DIFF)))
+        .addMethod(
           getCancelReviewMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
             new MethodHandlers<
@@ -1186,6 +1341,7 @@ public final class ReviewServiceGrpc {
               .addMethod(getCountReviewsMethod())
               .addMethod(getListFindingsMethod())
               .addMethod(getGetSarifMethod())
+              .addMethod(getGetDiffMethod())
               .addMethod(getCancelReviewMethod())
               .addMethod(getWatchReviewMethod())
               .build();
