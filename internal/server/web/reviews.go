@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,20 +44,41 @@ type reviewRow struct {
 // tab is a link to a part of what a page shows.
 type tab struct {
 	Value, Label string
-	N            int // -1 for a number that is not known
+	N            int
 	On           bool
 }
 
-// reviewTabs are the states by which the list is split.
-var reviewTabs = []struct {
-	value, label string
-	status       prwardenv1.Review_Status
-}{
-	{"", "All", 0},
-	{"complete", "Complete", prwardenv1.Review_complete},
-	{"running", "Running", prwardenv1.Review_in_progress},
-	{"queued", "Waiting", prwardenv1.Review_queued},
-	{"error", "Not scanned", prwardenv1.Review_failed},
+// tabsOf are the parts of the list with their counts.
+func (r reviewsView) tabsOf(c *prwardenv1.CountReviewsResponse) []tab {
+	tabs := []tab{
+		{Value: "", Label: "All", N: int(c.GetAll())},
+		{Value: "fail", Label: "Failed checks", N: int(c.GetFailed())},
+		{Value: "pass", Label: "Passed", N: int(c.GetPassed())},
+		{Value: "incomplete", Label: "Incomplete", N: int(c.GetIncomplete())},
+		{Value: "running", Label: "Running", N: int(c.GetRunning())},
+		{Value: "error", Label: "Not scanned", N: int(c.GetNotScanned())},
+	}
+	for i := range tabs {
+		tabs[i].On = tabs[i].Value == r.Status
+	}
+
+	return tabs
+}
+
+// narrow has a request list what is in a tab.
+func narrow(req *prwardenv1.ListReviewsRequest, status string) {
+	switch status {
+	case "fail":
+		req.Verdict = prwardenv1.Verdict_fail.Enum()
+	case "pass":
+		req.Verdict = prwardenv1.Verdict_pass.Enum()
+	case "incomplete":
+		req.Verdict = prwardenv1.Verdict_incomplete.Enum()
+	case "running":
+		req.Standing = prwardenv1.ListReviewsRequest_running.Enum()
+	case "error":
+		req.Standing = prwardenv1.ListReviewsRequest_not_scanned.Enum()
+	}
 }
 
 func (h *Handler) reviewsPage(v *visit) error {
@@ -67,31 +87,20 @@ func (h *Handler) reviewsPage(v *visit) error {
 		Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Page: q.Get("page"),
 		Server: h.origin(v.r), Now: h.Now(),
 	}
-	size := int32(reviewsPageSize)
-	req := &prwardenv1.ListReviewsRequest{PageSize: &size}
-	if view.Page != "" {
-		req.PageToken = &view.Page
+	req := &prwardenv1.ListReviewsRequest{
+		PageSize: new(int32(reviewsPageSize)), PageToken: given(view.Page), Query: given(view.Query),
 	}
-	repo, number := wantedReview(view.Query)
-	if repo != "" {
-		req.Repo = &repo
-	}
-	if number > 0 {
-		req.PrNumber = &number
-	}
-	for _, t := range reviewTabs {
-		on := t.value == view.Status
-		view.Tabs = append(view.Tabs, tab{Value: t.value, Label: t.label, N: -1, On: on})
-		if on && t.status != 0 {
-			req.Status = t.status.Enum()
-		}
-	}
-
+	narrow(req, view.Status)
 	list, err := h.calls.reviews.ListReviews(v.ctx(), req)
 	if err != nil {
 		return err
 	}
-	view.Next = list.GetNextPageToken()
+	counts, err := h.calls.reviews.CountReviews(v.ctx(), &prwardenv1.CountReviewsRequest{Query: req.Query})
+	if err != nil {
+		return err
+	}
+
+	view.Next, view.Tabs = list.GetNextPageToken(), view.tabsOf(counts)
 	for _, r := range list.GetReviews() {
 		view.Rows = append(view.Rows, reviewRow{ListedReview: r})
 	}
@@ -100,20 +109,13 @@ func (h *Handler) reviewsPage(v *visit) error {
 	return h.show(v, "Reviews", "reviews", reviewsBody(v, view))
 }
 
-var repoAndNumber = regexp.MustCompile(`^(~?[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)+)?(?:#?([0-9]+))?$`)
-
-// wantedReview reads a repository, a number or both from what somebody searches.
-func wantedReview(query string) (repo string, number int32) {
-	m := repoAndNumber.FindStringSubmatch(query)
-	if m == nil {
-		return "", 0
-	}
-	n, err := strconv.ParseInt(m[2], 10, 32)
-	if err != nil {
-		n = 0
+// given is a value for a field that is not always there; nil for "".
+func given(s string) *string {
+	if s == "" {
+		return nil
 	}
 
-	return m[1], int32(n)
+	return &s
 }
 
 // maxProgress is of how many running reviews a list says how far they are.
@@ -190,14 +192,9 @@ func (h *Handler) createReview(v *visit) error {
 		f.Problem = "The number of the pull request must be a whole number from 1."
 		return h.showStatus(v, http.StatusBadRequest, page{Title: "New review", Section: "reviews"}, newReviewBody(v, f))
 	}
-	req := &prwardenv1.CreateReviewRequest{Repo: f.Repo, PrNumber: int32(number)}
-	if f.Head != "" {
-		req.HeadSha = &f.Head
-	}
-	if f.Base != "" {
-		req.BaseRef = &f.Base
-	}
-	made, err := h.calls.reviews.CreateReview(v.ctx(), req)
+	made, err := h.calls.reviews.CreateReview(v.ctx(), &prwardenv1.CreateReviewRequest{
+		Repo: f.Repo, PrNumber: int32(number), HeadSha: given(f.Head), BaseRef: given(f.Base),
+	})
 	if err != nil {
 		p := problemOf(v.ctx(), err)
 		f.Problem = p.Text
@@ -286,11 +283,9 @@ func tryReview(server string) string {
 
 // title is what the pull request is called: its number when nothing is known.
 func (r reviewRow) title() string {
+	if t := r.GetHeadTitle(); t != "" {
+		return shown(t)
+	}
+
 	return shown(r.GetRepo()) + " #" + strconv.Itoa(int(r.GetPrNumber()))
 }
-
-func (r reviewRow) author() string { return "" }
-
-func (r reviewRow) newCount() int { return 0 }
-
-func (r reviewRow) fixedCount() int { return 0 }
