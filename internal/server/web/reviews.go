@@ -18,6 +18,14 @@ func (h *Handler) reviewRoutes() {
 	h.person("GET /o/{org}/reviews", h.reviewsPage)
 	h.person("GET /o/{org}/reviews/new", h.newReviewPage)
 	h.person("POST /o/{org}/reviews/new", h.createReview)
+	h.person("GET /o/{org}/reviews/{id}", h.reviewPage)
+	h.person("GET /o/{org}/reviews/{id}/files/{n}", h.filePage)
+	h.person("GET /o/{org}/reviews/{id}/events", h.reviewEvents)
+	h.person("GET /o/{org}/reviews/{id}/sarif", h.sarif)
+	h.person("POST /o/{org}/reviews/{id}/cancel", h.cancelReview)
+	h.person("POST /o/{org}/reviews/{id}/again", h.scanAgain)
+	h.person("POST /o/{org}/reviews/{id}/triage", h.triageFindings)
+	h.person("POST /o/{org}/undo", h.undoTriage)
 }
 
 // reviewsPageSize is how many reviews a page lists.
