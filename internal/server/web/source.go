@@ -142,7 +142,7 @@ func (h *Handler) addFindings(v *visit, r *reviewView, f *fileView) error {
 				continue
 			}
 			if skip--; skip < 0 && len(f.Findings) < take {
-				f.add(x)
+				f.add(x, true)
 			}
 		}
 		if req.PageToken = given(list.GetNextPageToken()); req.PageToken == nil || len(f.Findings) >= take {
