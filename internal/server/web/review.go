@@ -140,6 +140,11 @@ type fileView struct {
 	Diff     *prwardenv1.FileDiff // nil without
 	Lazy     bool
 
+	Whole   bool  // all lines are shown
+	Lines   bool  // only some lines are shown, to be put into another page
+	Unfolds int32 // the first line that can be unfolded before these
+	Down    bool  // whether there are lines behind these
+
 	First int  // how many of its findings are on pages before this one
 	Split bool // whether others are on another page
 }

@@ -112,7 +112,7 @@ async function load(place) {
 async function unfold(link) {
   const answer = await fetch(link.href);
   const rows = $$('.diff tbody > tr', new DOMParser().parseFromString(await answer.text(), 'text/html'));
-  if (!answer.ok || !rows.length) { say('These lines can\'t be shown'); return; }
+  if (!answer.ok) { say('These lines can\'t be shown'); return; }
   link.closest('tr').replaceWith(...rows);
 }
 
