@@ -89,3 +89,12 @@ func shown(s string) string {
 func hidden(r rune) bool {
 	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
+
+// clockOf is a time of a message to the minute; "never" for none.
+func clockOf(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return "never"
+	}
+
+	return t.AsTime().UTC().Format("2 Jan 2006, 15:04 UTC")
+}

@@ -4,6 +4,108 @@
  */
 
 export interface paths {
+    "/v1/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get account
+         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each.
+         */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Lists where the caller has signed in, the last used session first. There are at most 100.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End session
+         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Errors: NOT_FOUND.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions:endAll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End sessions
+         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST.
+         */
+        post: operations["endSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account:changePassword": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change password
+         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST.
+         *
+         *     Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones in a minute.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -186,6 +288,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invitations
+         * @description Lists the invitations that can still be accepted, the newest first. Scope: members:admin.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Create invitation
+         * @description Invites a person by email to become a member, and answers the link, which is in no other answer. Nothing is sent: you hand the link over. It works once, for 7 days. An earlier invitation for the same email ends. Answered with 201 over REST. Scope: members:admin.
+         *
+         *     Errors: INVALID_ARGUMENT for a bad email or role; ALREADY_EXISTS (MEMBER_EXISTS); PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_QUOTA) over 1,000 members and open invitations.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete invitation
+         * @description Ends an invitation. Answered with 204 and no body over REST. Scope: members:admin. Errors: NOT_FOUND.
+         */
+        delete: operations["deleteInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -227,6 +375,74 @@ export interface paths {
          * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST, also for a key that was revoked before, which changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
          */
         delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members
+         * @description Lists the members of the organization, by email. There are at most 1,000. Scope: members:admin.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove member
+         * @description Removes a member from the organization, and ends all of his sessions. The account stays. Answered with 204 and no body over REST. Scope: members:admin. Errors: NOT_FOUND; PERMISSION_DENIED and FAILED_PRECONDITION as for UpdateMember.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Update member
+         * @description Gives a member another role. All sessions of the member end. What single sign-on decides about a role, it decides again when the member signs in. Scope: members:admin.
+         *
+         *     Errors: INVALID_ARGUMENT without a role; NOT_FOUND; PERMISSION_DENIED (SCOPE_MISSING) for a role, given or taken, with a scope that the caller lacks, (SIGN_IN_AGAIN) for a person whose password was not just given; FAILED_PRECONDITION (LAST_OWNER).
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/v1/members/{user_id}:resetPassword": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create password link
+         * @description Makes a link with which a member sets a new password, and answers it; it is in no other answer. It works once, for an hour. An earlier one ends. Scope: members:admin.
+         *
+         *     Errors: NOT_FOUND; PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_ELSEWHERE) for a person who is a member of another organization, too.
+         */
+        post: operations["createPasswordLink"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -996,8 +1212,29 @@ export interface components {
              */
             updated: number;
         };
+        /** @description CallingKey is the API key that calls. */
+        CallingKey: {
+            /**
+             * Format: date-time
+             * @description When it stops working; absent when never.
+             */
+            expires_at?: string;
+            /** @description Identifier of the key; not a secret. Shape: `key_` and an opaque suffix. */
+            key_id: string;
+            /** @description Organization that the key belongs to. */
+            organization: string;
+            /** @description What the key may do. */
+            scopes: string[];
+        };
         /** @description An empty object. */
         CancelReviewRequest: Record<string, never>;
+        /** @description Request of ChangePassword. */
+        ChangePasswordRequest: {
+            /** @description The password until now: 1 to 256 characters. */
+            current_password: string;
+            /** @description The password from now on: 12 to 256 characters, and none of those that are guessed first. */
+            new_password: string;
+        };
         /**
          * @description Kind is the product that a code host runs.
          *
@@ -1152,6 +1389,22 @@ export interface components {
             /** @description Secret for webhooks that the server made, answered this once only; absent when the request gave one. */
             webhook_secret?: string;
         };
+        /** @description Request of CreateInvitation. */
+        CreateInvitationRequest: {
+            /** @description Email of the person, an address such as bob@example.com. */
+            email: string;
+            /** @description Role that the person will have. */
+            role: components["schemas"]["RoleName"];
+        };
+        /** @description Response of CreateInvitation. */
+        CreateInvitationResponse: {
+            /** @description The invitation. */
+            invitation: components["schemas"]["Invitation"];
+            /** @description Token of the link. Answered this once only. */
+            token: string;
+            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/invitation?token=` and the token. */
+            url?: string;
+        };
         /** @description Request of CreateKey. */
         CreateKeyRequest: {
             /**
@@ -1198,6 +1451,20 @@ export interface components {
             scopes: string[];
             /** @description The key itself: `prw_`, 30 characters, and a checksum of 6, all base62. Answered this once only. */
             token: string;
+        };
+        /** @description An empty object. */
+        CreatePasswordLinkRequest: Record<string, never>;
+        /** @description Response of CreatePasswordLink. */
+        CreatePasswordLinkResponse: {
+            /**
+             * Format: date-time
+             * @description When the link ends.
+             */
+            expires_at: string;
+            /** @description Token of the link. Answered this once only. */
+            token: string;
+            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/reset?token=` and the token. */
+            url?: string;
         };
         /** @description Request of CreateReview. */
         CreateReviewRequest: {
@@ -1305,6 +1572,8 @@ export interface components {
          * @enum {string}
          */
         DiffLineKind: "context" | "added" | "removed";
+        /** @description An empty object. */
+        EndSessionsRequest: Record<string, never>;
         /** @description Why a request failed, for programs. */
         ErrorInfo: {
             /** @enum {string} */
@@ -1456,6 +1725,13 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description Response of GetAccount: either `user` or `key`. */
+        GetAccountResponse: {
+            /** @description The API key that calls; absent for a person. */
+            key?: components["schemas"]["CallingKey"];
+            /** @description The person who calls; absent for an API key. */
+            user?: components["schemas"]["User"];
+        };
         /** @description Response of GetDiff. */
         GetDiffResponse: {
             /** @description Whether source can be shown; the rest is empty when not. */
@@ -1499,6 +1775,27 @@ export interface components {
             old_start: number;
             /** @description The last line before the hunk that begins with a letter, `_` or `$`, such as the head of a function, at most 100 bytes, masked; empty for none. */
             section: string;
+        };
+        /** @description Invitation asks a person to become a member. */
+        Invitation: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Email of the person who is invited, in lower case. */
+            email: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at: string;
+            /** @description Identifier. Shape: `inv_` and an opaque suffix. */
+            invitation_id: string;
+            /** @description Who invited, such as `user:usr_01k9w3t5zq8h4m2x`. */
+            invited_by: string;
+            /** @description Role that the person will have. */
+            role: components["schemas"]["RoleName"];
         };
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
@@ -1590,10 +1887,20 @@ export interface components {
             /** @description Token of the next page; empty on the last one. */
             next_page_token: string;
         };
+        /** @description Response of ListInvitations. */
+        ListInvitationsResponse: {
+            /** @description Those that can be accepted, the newest first. */
+            invitations: components["schemas"]["Invitation"][];
+        };
         /** @description Response of ListKeys. */
         ListKeysResponse: {
             /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
+        };
+        /** @description Response of ListMembers. */
+        ListMembersResponse: {
+            /** @description The members, by email. */
+            members: components["schemas"]["Member"][];
         };
         /** @description Response of ListPullRequests. */
         ListPullRequestsResponse: {
@@ -1658,6 +1965,11 @@ export interface components {
         ListRulesetsResponse: {
             /** @description `default`, `custom`, then the repositories' rulesets by name. */
             rulesets: components["schemas"]["Ruleset"][];
+        };
+        /** @description Response of ListSessions. */
+        ListSessionsResponse: {
+            /** @description The sessions that have not ended, the last used first. */
+            sessions: components["schemas"]["Session"][];
         };
         /** @description Response of ListThreads. */
         ListThreadsResponse: {
@@ -1779,6 +2091,46 @@ export interface components {
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
         };
+        /** @description Member is a person in an organization. */
+        Member: {
+            /**
+             * Format: date-time
+             * @description When the operator disabled the person, who can't sign in since; absent unless that happened.
+             */
+            disabled_at?: string;
+            /** @description Email, in lower case. */
+            email: string;
+            /** @description Whether the person has a password. */
+            has_password: boolean;
+            /** @description Whether the person has signed in with single sign-on. */
+            has_single_sign_on: boolean;
+            /**
+             * Format: date-time
+             * @description When the person became a member.
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description When the person last used a session, exact to a minute; absent for never.
+             */
+            last_seen_at?: string;
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description What the person may do here. */
+            role: components["schemas"]["RoleName"];
+            /** @description Who decides about the role. */
+            source: components["schemas"]["MemberSource"];
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
+        /**
+         * @description Source says who decides about a role.
+         *
+         *     - local: Admins of the organization.
+         *     - oidc: The groups that the identity provider of single sign-on tells.
+         * @enum {string}
+         */
+        MemberSource: "local" | "oidc";
         /** @description Policy is what an organization decides over its repositories. */
         Policy: {
             /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
@@ -2224,6 +2576,16 @@ export interface components {
          * @enum {string}
          */
         ReviewStatus: "queued" | "in_progress" | "complete" | "failed" | "canceled";
+        /**
+         * @description Name is the name of a role. Each has the scopes of those before it.
+         *
+         *     - viewer: Reads reviews, rules and the policy.
+         *     - member: Starts reviews, decides about findings, and sees source code.
+         *     - admin: Manages rules, the policy, keys, members, connections and webhooks.
+         *     - owner: Manages the organization itself.
+         * @enum {string}
+         */
+        RoleName: "viewer" | "member" | "admin" | "owner";
         /** @description Request of RotateConnectionSecret. At least one secret must be given or asked for; the others stay. */
         RotateConnectionSecretRequest: {
             /** @description The new token of scanners. */
@@ -2515,6 +2877,42 @@ export interface components {
             /** @description Identifier of the message. */
             message_id: string;
         };
+        /** @description Session is a place where a person has signed in. */
+        Session: {
+            /** @description IP address that it began from; absent when not known. */
+            address?: string;
+            /** @description What the browser says of itself, at most 200 bytes. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            created_at: string;
+            /** @description Whether it is the session of this call. */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends, whether it is used or not.
+             */
+            expires_at: string;
+            /** @description How it began. */
+            method: components["schemas"]["SessionMethod"];
+            /**
+             * Format: date-time
+             * @description When it was last used, exact to a minute. It ends 12 hours later.
+             */
+            seen_at: string;
+            /** @description Identifier. Shape: `ses_` and an opaque suffix. */
+            session_id: string;
+        };
+        /**
+         * @description Method is how a person signed in.
+         *
+         *     - password: With the password.
+         *     - oidc: With single sign-on.
+         * @enum {string}
+         */
+        SessionMethod: "password" | "oidc";
         /** @description Request of SetTriage. */
         SetTriageRequest: {
             /** @description What is decided. `open` takes back what was decided at the same place. */
@@ -2907,6 +3305,11 @@ export interface components {
             /** @description Globs of repositories, all of them, as in CreateConnection. */
             repositories?: string[];
         };
+        /** @description Request of UpdateMember. */
+        UpdateMemberRequest: {
+            /** @description Role that the member gets. */
+            role: components["schemas"]["RoleName"];
+        };
         /** @description Request of UpdateWebhook. What is not given stays. */
         UpdateWebhookRequest: {
             /** @description Whether messages are sent. */
@@ -2917,6 +3320,26 @@ export interface components {
             name?: string;
             /** @description Address, as in CreateWebhook. */
             url?: string;
+        };
+        /** @description User is a person who has an account. */
+        User: {
+            /** @description Email, in lower case. */
+            email: string;
+            /** @description The organizations that the person is a member of, by name. */
+            memberships: components["schemas"]["UserMembership"][];
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
+        /** @description Membership is what a person is in an organization. */
+        UserMembership: {
+            /** @description Name of the organization. */
+            organization: string;
+            /** @description Role of the person there. */
+            role: components["schemas"]["RoleName"];
+            /** @description What the person may do there. */
+            scopes: string[];
         };
         /** @description Verdict says whether a pull request passes. */
         Verdict: {
@@ -3277,6 +3700,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description There is no such open invitation, or it is another organization's (reason `INVITATION_NOT_FOUND`). */
+        InvitationNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description There is no such key, or it is another organization's (reason `KEY_NOT_FOUND`). */
         KeyNotFound: {
             headers: {
@@ -3292,6 +3728,76 @@ export interface components {
         };
         /** @description The organization has 100 valid keys, which is the most (reason `KEY_QUOTA`). */
         KeyQuota: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description An organization keeps one owner (reason `LAST_OWNER`). */
+        LastOwner: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The person is a member of another organization, too; the operator makes the link (reason `MEMBER_ELSEWHERE`). */
+        MemberElsewhere: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `MEMBER_EXISTS`: the person is a member already
+         *     - `MEMBER_QUOTA`: the organization has 1,000 members and open invitations
+         */
+        MemberExists: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description There is no such member of the organization (reason `MEMBER_NOT_FOUND`). */
+        MemberNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The call is about the account of a person, and an API key has none (reason `PERSON_NEEDED`). */
+        PersonNeeded: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -3537,6 +4043,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description The caller has no such session (reason `SESSION_NOT_FOUND`). */
+        SessionNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /**
          * @description One of these reasons:
          *
@@ -3764,6 +4283,203 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": {
+                     *         "key_id": "key_01k9w3t5zq8h4m2x",
+                     *         "organization": "acme",
+                     *         "scopes": [
+                     *           "reviews:read",
+                     *           "reviews:write"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetAccountResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "agent": "Firefox",
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "current": true,
+                     *           "expires_at": "2026-12-04T09:30:00Z",
+                     *           "method": "password",
+                     *           "seen_at": "2026-11-20T09:41:00Z",
+                     *           "session_id": "ses_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListSessionsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the session.
+                 * @example ses_01k9w3t5zq8h4m2x
+                 */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session was ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            404: components["responses"]["SessionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["EndSessionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The sessions were ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "violet Harbor 7 quilts",
+                 *       "new_password": "seventeen Marble? otters"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -4413,6 +5129,142 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "email": "bob@example.com",
+                     *           "expires_at": "2026-11-27T09:30:00Z",
+                     *           "invitation_id": "inv_01k9w3t5zq8h4m2x",
+                     *           "invited_by": "user:usr_01k9w1m8d2c7b5v4",
+                     *           "role": "member"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "bob@example.com",
+                 *       "role": "member"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description The person is invited. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitation": {
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "email": "bob@example.com",
+                     *         "expires_at": "2026-11-27T09:30:00Z",
+                     *         "invitation_id": "inv_01k9w3t5zq8h4m2x",
+                     *         "invited_by": "user:usr_01k9w1m8d2c7b5v4",
+                     *         "role": "member"
+                     *       },
+                     *       "token": "prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ",
+                     *       "url": "https://prwarden.example.com/invitation?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateInvitationResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["MemberExists"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the invitation.
+                 * @example inv_01k9w3t5zq8h4m2x
+                 */
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invitation was ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["InvitationNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -4556,6 +5408,202 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["KeyNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "has_password": true,
+                     *           "has_single_sign_on": false,
+                     *           "joined_at": "2026-11-20T09:30:00Z",
+                     *           "last_seen_at": "2026-11-20T09:41:00Z",
+                     *           "name": "Ada",
+                     *           "role": "owner",
+                     *           "source": "local",
+                     *           "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListMembersResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member was removed. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["LastOwner"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "admin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member as he is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "has_password": true,
+                     *       "has_single_sign_on": false,
+                     *       "joined_at": "2026-11-20T09:30:00Z",
+                     *       "name": "Ada",
+                     *       "role": "admin",
+                     *       "source": "local",
+                     *       "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["LastOwner"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPasswordLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreatePasswordLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expires_at": "2026-11-20T10:30:00Z",
+                     *       "token": "prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ",
+                     *       "url": "https://prwarden.example.com/reset?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatePasswordLinkResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["MemberElsewhere"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
