@@ -102,7 +102,7 @@ func auditPlace(v *visit, e *prwardenv1.AuditEvent) string {
 // auditFilter is which events are asked for, as the form has it.
 type auditFilter struct{ Action, Actor, Since, Until string }
 
-func filterOf(q url.Values) auditFilter {
+func auditFilterOf(q url.Values) auditFilter {
 	return auditFilter{q.Get("action"), strings.TrimSpace(q.Get("actor")), q.Get("since"), q.Get("until")}
 }
 
@@ -176,7 +176,7 @@ const auditPageSize = 50
 
 func (h *Handler) auditPage(v *visit) error {
 	q := v.r.URL.Query()
-	a := auditView{Filter: filterOf(q), Page: q.Get("page")}
+	a := auditView{Filter: auditFilterOf(q), Page: q.Get("page")}
 	code, err := http.StatusOK, h.listEvents(v, &a)
 	if err != nil {
 		var ok bool
@@ -210,7 +210,7 @@ func (h *Handler) listEvents(v *visit, a *auditView) error {
 // auditFile answers all events of the filter, each as a line of JSON, as the API writes
 // them.
 func (h *Handler) auditFile(v *visit) error {
-	req, err := filterOf(v.r.URL.Query()).request()
+	req, err := auditFilterOf(v.r.URL.Query()).request()
 	if err != nil {
 		return err
 	}
@@ -290,8 +290,8 @@ func actorName(names map[string]string, actor string) string {
 	return shown(id)
 }
 
-// short reports whether the fields of an event are few and small enough for a line.
-func short(fields []*prwardenv1.AuditEvent_Field) bool {
+// fewFields reports whether the fields of an event are few and small enough for a line.
+func fewFields(fields []*prwardenv1.AuditEvent_Field) bool {
 	total := 0
 	for _, f := range fields {
 		total += len(f.GetName()) + len(f.GetBefore()) + len(f.GetAfter())

@@ -531,7 +531,7 @@ func auditRow(v *visit, a auditView, e *prwardenv1.AuditEvent) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(e.GetFields()) > 0 && short(e.GetFields()) {
+		if len(e.GetFields()) > 0 && fewFields(e.GetFields()) {
 			templ_7745c5c3_Err = auditFields(e).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -32,14 +32,14 @@ func TestAuditActionsAreThoseOfTheAPI(t *testing.T) {
 
 func TestAuditFilter(t *testing.T) {
 	t.Parallel()
-	req, err := filterOf(url.Values{"since": {"2026-11-01"}, "until": {"2026-11-20"}, "actor": {" user:usr_1 "}}).request()
+	req, err := auditFilterOf(url.Values{"since": {"2026-11-01"}, "until": {"2026-11-20"}, "actor": {" user:usr_1 "}}).request()
 	require.NoError(t, err)
 	assert.Nil(t, req.Action) //nolint:protogetter // whether it was given
 	assert.Equal(t, "user:usr_1", req.GetActor())
 	assert.Equal(t, "2026-11-01T00:00:00Z", req.GetSince().AsTime().Format("2006-01-02T15:04:05Z07:00"))
 	assert.Equal(t, "2026-11-21T00:00:00Z", req.GetUntil().AsTime().Format("2006-01-02T15:04:05Z07:00"), "the day counts")
 
-	_, err = filterOf(url.Values{"until": {"yesterday"}}).request()
+	_, err = auditFilterOf(url.Values{"until": {"yesterday"}}).request()
 	require.ErrorContains(t, err, `To: "yesterday" is not a day such as 2026-11-20.`)
 }
 
@@ -58,9 +58,4 @@ func TestAuditPlace(t *testing.T) {
 		assert.Equal(t, tt.want, auditPlace(admin, e), tt.action)
 		assert.Empty(t, auditPlace(&visit{org: "acme"}, e), "without the right")
 	}
-}
-
-func TestShown(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "a\n\ufffdb\ufffd", shown("a\n\u202eb\x1b"))
 }

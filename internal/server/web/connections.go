@@ -80,7 +80,7 @@ func (h *Handler) updateConnection(v *visit) error {
 	in := v.r.PostForm
 	req := &prwardenv1.UpdateConnectionRequest{
 		ConnectionId: v.r.PathValue("id"), Name: filled(in.Get("name")), Repositories: lines(in.Get("repositories")),
-		Account: filled(in.Get("account")), InstallationId: number(in.Get("installation_id")),
+		Account: filled(in.Get("account")), InstallationId: numberField(in.Get("installation_id")),
 	}
 	if _, err := h.calls.hosts.UpdateConnection(v.ctx(), req); err != nil {
 		return h.connectionFailed(v, "change", err)
@@ -204,7 +204,7 @@ func (h *Handler) republish(v *visit) error {
 	}
 	in := v.r.PostForm
 	req := &prwardenv1.RepublishPullRequestRequest{Repo: in.Get("repo")}
-	if n := number(in.Get("number")); n != nil {
+	if n := numberField(in.Get("number")); n != nil {
 		req.PrNumber = *n
 	}
 	if _, err := h.calls.pulls.RepublishPullRequest(v.ctx(), req); err != nil {

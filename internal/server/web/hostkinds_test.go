@@ -43,10 +43,10 @@ func TestEveryHostHasItsSteps(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	t.Parallel()
-	assert.Nil(t, number(" "))
-	assert.Equal(t, int32(12), *number("12"))
+	assert.Nil(t, numberField(" "))
+	assert.Equal(t, int32(12), *numberField("12"))
 	for _, bad := range []string{"x", "99999999999"} {
-		assert.Zero(t, *number(bad), "the call refuses it")
+		assert.Zero(t, *numberField(bad), "the call refuses it")
 	}
 }
 

@@ -73,16 +73,16 @@ func createRequest(kind hostKind, in url.Values) *prwardenv1.CreateConnectionReq
 	return &prwardenv1.CreateConnectionRequest{
 		Name: in.Get("name"), Kind: kind.kind.Enum(), Repositories: lines(in.Get("repositories")),
 		Url: filled(in.Get("url")), ApiUrl: filled(in.Get("api_url")), GitUrl: filled(in.Get("git_url")),
-		Account: filled(in.Get("account")), AppId: number(in.Get("app_id")),
-		InstallationId: number(in.Get("installation_id")),
+		Account: filled(in.Get("account")), AppId: numberField(in.Get("app_id")),
+		InstallationId: numberField(in.Get("installation_id")),
 		Token:          filled(in.Get("token")), GitToken: filled(in.Get("git_token")),
 		PrivateKey: filled(in.Get("private_key")),
 	}
 }
 
-// number is what a field for a number has, nil when it is empty. The call refuses 0, which
+// numberField is what a field for a number has, nil when it is empty. The call refuses 0, which
 // stands for what is no number.
-func number(text string) *int32 {
+func numberField(text string) *int32 {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
 	}

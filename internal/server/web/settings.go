@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -116,19 +114,4 @@ func filled(text string) *string {
 	}
 
 	return &text
-}
-
-// shown is a text from outside with symbols in place of what can't be seen: control
-// characters, and those that turn the direction of what stands beside them.
-func shown(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return utf8.RuneError
-		}
-
-		return r
-	}, text)
 }

@@ -91,7 +91,7 @@ func onceBox(o once) templ.Component {
 	})
 }
 
-// prose is a text of ours whose `code` stands between grave accents.
+// prose is a text whose `code` stands between grave accents.
 func prose(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -113,7 +113,7 @@ func prose(text string) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		for i, part := range strings.Split(text, "`") {
+		for i, part := range strings.Split(shown(text), "`") {
 			if i%2 == 0 {
 				var templ_7745c5c3_Var6 string
 				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(part)

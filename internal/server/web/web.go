@@ -135,6 +135,8 @@ func (h *Handler) routes() {
 	h.person("POST /o/{org}/settings/keys/revoke", h.revokeKey)
 	h.settingsRoutes()
 
+	h.reviewRoutes()
+
 	h.stranger("/", func(*visit) error { return errNoPage })
 }
 
