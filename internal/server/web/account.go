@@ -73,7 +73,7 @@ func (h *Handler) confirm(v *visit) error {
 	if err != nil && errs.ReasonOf(err) != errs.ReasonSessionEnded {
 		p := problemOf(v.ctx(), err)
 		return h.showStatus(v, p.Code, page{Title: "Your password, please", Bare: true},
-			confirmBody(v.account.User.Email, next, p.Text))
+			confirmBody(v.account.User.Email, h.ssoName(), next, p.Text))
 	}
 	if err != nil {
 		return err

@@ -36,6 +36,8 @@ var auditActions = []choice{
 	{"webhook.update", "changed a webhook"},
 	{"webhook.rotate", "replaced the secret of a webhook"},
 	{"webhook.delete", "deleted a webhook"},
+	{"connection.reseal", "sealed secrets of a connection with another key"},
+	{"webhook.reseal", "sealed the secret of a webhook with another key"},
 	{"invitation.create", "invited somebody"},
 	{"invitation.revoke", "revoked an invitation"},
 	{"member.add", "added a member"},
