@@ -93,6 +93,13 @@ func (h *Host) check(ctx context.Context, p codehost.PullRequest, me user) (*cod
 	if err != nil || latest.ID == 0 || latest.Author.ID != me.ID {
 		return nil, err
 	}
+	check := &codehost.Check{
+		Ref: ref(latest.ID), SHA: p.HeadSHA, Verdict: verdictOf(latest.State), Title: latest.Description,
+		URL: latest.TargetURL,
+	}
+	if check.Verdict == codehost.Pending { // its verdict comes to where it is seen
+		return check, nil
+	}
 	m, err := h.mergeRequest(ctx, p.Repository, p.Number)
 	if err != nil {
 		return nil, err
@@ -101,10 +108,7 @@ func (h *Host) check(ctx context.Context, p codehost.PullRequest, me user) (*cod
 		return nil, nil
 	}
 
-	return &codehost.Check{
-		Ref: ref(latest.ID), SHA: p.HeadSHA, Verdict: verdictOf(latest.State), Title: latest.Description,
-		URL: latest.TargetURL,
-	}, nil
+	return check, nil
 }
 
 // summaries are ours below the merge request.
