@@ -150,24 +150,6 @@ func TestStatusOfAnother(t *testing.T) {
 	assert.Equal(t, codehost.Failure, o.Check.Verdict)
 }
 
-// TestStatusInAnotherPipeline checks that our status counts as missing in a pipeline that
-// ran after it was set: GitLab lets that pass without it.
-func TestStatusInAnotherPipeline(t *testing.T) {
-	t.Parallel()
-	fake := gitlabfake.New(t)
-	h := open(t, checked(fake))
-	p := pull(t, h)
-	require.NoError(t, h.Do(t.Context(), p, set(codehost.Failure, "3 findings")))
-	fake.Run()
-	for _, want := range []bool{false, true} {
-		o, err := h.Observe(t.Context(), p)
-		require.NoError(t, err)
-		require.Equal(t, want, o.Check != nil)
-		require.NoError(t, h.Do(t.Context(), p, set(codehost.Failure, "3 findings")))
-	}
-	assert.Contains(t, fake.Refs(), "refs/merge-requests/7/head")
-}
-
 // TestVerdictThatIsRefused checks that a verdict which GitLab doesn't take is not taken
 // for one that is there.
 func TestVerdictThatIsRefused(t *testing.T) {

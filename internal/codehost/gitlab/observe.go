@@ -73,8 +73,7 @@ func idOf(r codehost.Ref) int64 {
 }
 
 // check is the status of the head that people see under our name, if it is ours. There
-// is one for each pipeline of the commit, and the merge request waits for its own only: a
-// status in another one, which ran before, counts as missing.
+// is one for each pipeline of the commit.
 func (h *Host) check(ctx context.Context, p codehost.PullRequest, me user) (*codehost.Check, error) {
 	var latest status
 	path := projectPath(p.Repository) + "/repository/commits/" + url.PathEscape(p.HeadSHA) + "/statuses"
@@ -92,13 +91,6 @@ func (h *Host) check(ctx context.Context, p codehost.PullRequest, me user) (*cod
 	}
 	if err != nil || latest.ID == 0 || latest.Author.ID != me.ID {
 		return nil, err
-	}
-	m, err := h.mergeRequest(ctx, p.Repository, p.Number)
-	if err != nil {
-		return nil, err
-	}
-	if m.shows(p.HeadSHA) && latest.PipelineID != 0 && latest.PipelineID != m.Pipeline.ID {
-		return nil, nil
 	}
 
 	return &codehost.Check{

@@ -98,7 +98,6 @@ type status struct {
 	Description string `json:"description"`
 	TargetURL   string `json:"target_url"`
 	Author      user   `json:"author"`
-	PipelineID  int64  `json:"pipeline_id"` // 0 where GitLab doesn't say
 }
 
 // discussion is a thread, or a note that is none.
