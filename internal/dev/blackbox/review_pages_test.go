@@ -216,7 +216,7 @@ func TestReviewEvents(t *testing.T) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+page+"/events", nil)
 		require.NoError(t, err)
-		resp, err := owner.http.Do(r) //nolint:bodyclose // the caller closes it
+		resp, err := owner.http.Do(r)
 		require.NoError(t, err)
 		require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
 

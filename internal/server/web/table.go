@@ -176,7 +176,8 @@ func (t *table) writeUnfold(arrow string, first, from, to int32, section string)
 	}
 	t.out.WriteString(`<tr class="hunk"><td colspan="2"><a data-rows href="`)
 	template.HTMLEscape(&t.out, []byte(t.unfold(query)))
-	fmt.Fprintf(&t.out, `" aria-label="Show lines %d to %d">%s %d</a></td><td>`, from, to, arrow, to-from+1)
+	fmt.Fprintf(&t.out, `"><span aria-hidden="true">%s %d</span><span class="vh">Show lines %d to %d</span></a></td><td>`,
+		arrow, to-from+1, from, to)
 	template.HTMLEscape(&t.out, []byte(section))
 	t.out.WriteString("</td></tr>\n")
 }

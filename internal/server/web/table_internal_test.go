@@ -79,7 +79,8 @@ func TestTable(t *testing.T) {
 	}
 	out := rowsOf(t, f)
 	for _, want := range []string{
-		`href="?&amp;from=10&amp;to=29&amp;first=1" aria-label="Show lines 10 to 29">↑ 20</a></td><td>func &lt;a&gt;</td>`,
+		`href="?&amp;from=10&amp;to=29&amp;first=1"><span aria-hidden="true">↑ 20</span><span class="vh">Show lines 10 to 29</span></a>` +
+			`</td><td>func &lt;a&gt;</td>`,
 		`<tr class="del"><td class="ln">31</td><td class="ln"></td><td class="code">gone</td></tr>`,
 		`<tr class="add"><td class="ln"></td><td class="ln">31</td><td class="code"><mark class="m-high">fr</mark>esh</td></tr>` +
 			"\n" + `<tr class="fr"><td colspan="3">[ab]</td></tr>`,
