@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -33,20 +34,27 @@ func (t *tx) live(ctx context.Context, c review.Claim, repo string, fixed []find
 		return err
 	}
 
-	prints := make([]string, len(fixed))
-	for i, f := range fixed {
-		prints[i] = f.Fingerprint
-	}
-	slices.Sort(prints)
+	fixed = slices.SortedFunc(slices.Values(fixed), func(a, b finding.Finding) int {
+		return cmp.Compare(a.Fingerprint, b.Fingerprint)
+	})
+	fixed = slices.CompactFunc(fixed, func(a, b finding.Finding) bool { return a.Fingerprint == b.Fingerprint })
 	took := map[fixedRule]time.Duration{}
-	for some := range slices.Chunk(prints, rowsPerInsert) {
-		condition, args := in("fingerprint", some, now, c.Organization, repo, c.PRNumber)
+	for some := range slices.Chunk(fixed, rowsPerInsert) {
+		// An upsert looks each row up by its key, whatever the database believes of the table.
+		const row = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		var args []any
+		for _, f := range some {
+			args = append(args, c.Organization, repo, c.PRNumber, f.Fingerprint, f.RuleID, severity(f.Severity), now, now, now)
+		}
 		var rows []struct {
 			RuleID    string `db:"rule_id"`
 			Severity  severity
 			FirstSeen timestamp `db:"first_seen_at"`
 		}
-		if err := t.list(ctx, &rows, `UPDATE finding_lives SET fixed_at = ?`+ofLives+` AND fixed_at IS NULL AND `+condition+`
+		if err := t.list(ctx, &rows, `INSERT INTO finding_lives (organization, repo, pr_number, fingerprint, rule_id,
+				severity, first_seen_at, last_seen_at, fixed_at) VALUES `+row+strings.Repeat(", "+row, len(some)-1)+`
+			ON CONFLICT (organization, repo, pr_number, fingerprint) DO UPDATE SET fixed_at = excluded.fixed_at
+				WHERE finding_lives.fixed_at IS NULL
 			RETURNING rule_id, severity, first_seen_at`, args...); err != nil {
 			return err
 		}
