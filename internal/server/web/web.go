@@ -134,6 +134,8 @@ func (h *Handler) routes() {
 	h.person("POST /o/{org}/settings/keys", h.createKey)
 	h.person("POST /o/{org}/settings/keys/revoke", h.revokeKey)
 
+	h.ruleRoutes()
+
 	h.stranger("/", func(*visit) error { return errNoPage })
 }
 
