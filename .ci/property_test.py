@@ -84,7 +84,7 @@ def before_call(context, case, kwargs):
 
 
 # Fields with an enumeration, which Protobuf JSON takes as a number, too.
-ENUMERATIONS = {"type", "severity", "scope", "mode", "fail_on", "priority", "up_to", "tolerated", "kind"}
+ENUMERATIONS = {"type", "severity", "scope", "mode", "fail_on", "priority", "up_to", "tolerated", "kind", "role"}
 
 
 def lenient(value, name=""):
@@ -272,6 +272,10 @@ def mend_connection_change(body):
         body["name"] = f"c-{choice_of(body)}"
 
 
+def mend_invitation(body):
+    body["email"] = f"p{choice_of(body)}@example.com"
+
+
 def mend_webhook(body):
     choice = choice_of(body)
     if "name" in body:
@@ -281,6 +285,7 @@ def mend_webhook(body):
 
 
 MENDERS = {
+    "createInvitation": mend_invitation,
     "createWebhook": mend_webhook,
     "updateWebhook": mend_webhook,
     "createConnection": mend_connection,

@@ -58,8 +58,21 @@ type Membership struct {
 type Member struct {
 	User
 	Role     auth.Role
+	Source   Source
 	JoinedAt time.Time
+
+	HasPassword bool
+	HasIdentity bool // whether the person has signed in with single sign-on
 }
+
+// Source says who decides about the role of a member.
+type Source string
+
+// The sources of roles.
+const (
+	Local    Source = "local" // admins of the organization
+	Provider Source = "oidc"  // the groups that an identity provider tells
+)
 
 // Session is a person who has signed in somewhere.
 type Session struct {
@@ -75,8 +88,11 @@ type Session struct {
 	ExpiresAt  time.Time
 }
 
-// ByPassword is the Method of sessions that began with a password.
-const ByPassword = "password"
+// The Method of sessions that began with a password, and with single sign-on.
+const (
+	ByPassword = "password"
+	ByProvider = "oidc"
+)
 
 // Found is a session with whose it is.
 type Found struct {

@@ -100,9 +100,14 @@ func (h Hosts) WebhookGuard() egress.Guard {
 
 // HookURL is the address of a connection's webhooks; "" while the server's is not known.
 func (h Hosts) HookURL(connectionID string) string {
+	return h.Page("/hooks/" + connectionID)
+}
+
+// Page is the address of a path of the server; "" while the server's is not known.
+func (h Hosts) Page(path string) string {
 	if h.PublicURL == "" {
 		return ""
 	}
 
-	return strings.TrimRight(h.PublicURL, "/") + "/hooks/" + connectionID
+	return strings.TrimRight(h.PublicURL, "/") + path
 }

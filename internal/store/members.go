@@ -14,21 +14,28 @@ import (
 // memberRow is a member as he is listed.
 type memberRow struct {
 	userRow
-	Role     auth.Role
-	JoinedAt timestamp `db:"joined_at"`
+	Role        auth.Role
+	Source      account.Source
+	JoinedAt    timestamp `db:"joined_at"`
+	HasIdentity bool      `db:"has_identity"`
 }
 
 func (r memberRow) member() account.Member {
-	r.Password = ""
+	m := account.Member{
+		User: r.user(), Role: r.Role, Source: r.Source, JoinedAt: r.JoinedAt.Time,
+		HasPassword: r.Password != "", HasIdentity: r.HasIdentity,
+	}
+	m.Password = ""
 
-	return account.Member{User: r.user(), Role: r.Role, JoinedAt: r.JoinedAt.Time}
+	return m
 }
 
 // selectMembers selects memberRow of an organization. Whoever uses a session was seen
 // then.
 const selectMembers = `SELECT u.id, u.email, u.name, u.password, u.created_at, u.disabled_at,
 		COALESCE((SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id), u.last_seen_at) AS last_seen_at,
-		m.role, m.created_at AS joined_at
+		m.role, m.source, m.created_at AS joined_at,
+		EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id) AS has_identity
 	FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organization = ?`
 
 // Members implements account.Store.

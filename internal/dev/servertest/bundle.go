@@ -115,6 +115,8 @@ func Start(t testing.TB, o Options) *Bundle {
 			Policies: api.NewPolicies(policy.NewService(b.Policies, nil)), Audit: api.NewAudit(nil),
 			Triage:   api.NewTriage(b.Triage),
 			Hosts:    api.NewConnections(nil, nil),
+			Accounts: api.NewAccounts(nil),
+			Members:  api.NewMembers(nil, nil),
 			Webhooks: api.NewWebhooks(nil),
 			Pulls:    api.NewPullRequests(nil),
 			Stats:    api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })),

@@ -59,6 +59,10 @@ func changedMembers(t *testing.T, h Harness) {
 	require.NoError(t, err)
 	require.Len(t, members, 1)
 	assert.Equal(t, a.ID, members[0].ID)
+	assert.Equal(t, account.Local, members[0].Source)
+	assert.True(t, members[0].HasPassword)
+	assert.Empty(t, members[0].Password)
+	assert.False(t, members[0].HasIdentity)
 	assert.Len(t, events(t, h, acme, audit.Filter{Action: audit.MemberRole}), 1)
 	assert.Len(t, events(t, h, acme, audit.Filter{Action: audit.MemberRemove}), 1)
 }

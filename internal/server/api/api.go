@@ -16,6 +16,8 @@ type Services struct {
 	Reviews  *Reviews
 	Rules    *Rules
 	Keys     *Keys
+	Accounts *Accounts
+	Members  *Members
 	Policies *Policies
 	Stats    *Stats
 	Audit    *Audit
@@ -31,6 +33,8 @@ func (s Services) Register(r grpc.ServiceRegistrar) {
 	prwardenv1.RegisterReviewServiceServer(r, s.Reviews)
 	prwardenv1.RegisterRuleServiceServer(r, s.Rules)
 	prwardenv1.RegisterKeyServiceServer(r, s.Keys)
+	prwardenv1.RegisterAccountServiceServer(r, s.Accounts)
+	prwardenv1.RegisterMemberServiceServer(r, s.Members)
 	prwardenv1.RegisterPolicyServiceServer(r, s.Policies)
 	prwardenv1.RegisterStatsServiceServer(r, s.Stats)
 	prwardenv1.RegisterAuditServiceServer(r, s.Audit)

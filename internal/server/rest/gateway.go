@@ -117,6 +117,8 @@ func New(c Config) (*Gateway, error) {
 		prwardenv1.RegisterReviewServiceHandlerClient(ctx, g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
 		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
 		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
+		prwardenv1.RegisterAccountServiceHandlerClient(ctx, g.mux, prwardenv1.NewAccountServiceClient(c.Conn)),
+		prwardenv1.RegisterMemberServiceHandlerClient(ctx, g.mux, prwardenv1.NewMemberServiceClient(c.Conn)),
 		prwardenv1.RegisterTriageServiceHandlerClient(ctx, g.mux, prwardenv1.NewTriageServiceClient(c.Conn)),
 		prwardenv1.RegisterPolicyServiceHandlerClient(ctx, g.mux, prwardenv1.NewPolicyServiceClient(c.Conn)),
 		prwardenv1.RegisterStatsServiceHandlerClient(ctx, g.mux, prwardenv1.NewStatsServiceClient(c.Conn)),

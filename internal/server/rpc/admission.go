@@ -114,10 +114,15 @@ func Authorize(caller auth.Caller, method string) error {
 }
 
 // needsFresh says which calls a person makes only with a password that was just
-// given: those that make access for others or for later.
+// given: those that make access for others or for later, and those that take it
+// from others.
 func needsFresh(method string) bool {
 	switch method {
-	case prwardenv1.KeyService_CreateKey_FullMethodName:
+	case prwardenv1.KeyService_CreateKey_FullMethodName,
+		prwardenv1.MemberService_UpdateMember_FullMethodName,
+		prwardenv1.MemberService_RemoveMember_FullMethodName,
+		prwardenv1.MemberService_CreateInvitation_FullMethodName,
+		prwardenv1.MemberService_CreatePasswordLink_FullMethodName:
 		return true
 	}
 	return false
@@ -174,6 +179,8 @@ func scopesOf(service string) scopes {
 		return scopes{auth.HostsRead, auth.HostsWrite}
 	case "WebhookService":
 		return scopes{auth.WebhooksRead, auth.WebhooksWrite}
+	case "MemberService":
+		return scopes{auth.MembersAdmin, auth.MembersAdmin}
 	case "AuditService":
 		return scopes{auth.AuditRead, auth.AuditRead}
 	}

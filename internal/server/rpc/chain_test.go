@@ -15,6 +15,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
@@ -76,7 +77,11 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"CreateKey":       auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
 		"TryRules":   auth.RulesRead,
 		"ListEvents": auth.AuditRead,
-		"SetTriage":  auth.FindingsTriage, "UndoTriage": auth.FindingsTriage, "ListTriage": auth.ReviewsRead,
+		"GetAccount": "", "ChangePassword": "", "ListSessions": "", "EndSession": "", "EndSessions": "",
+		"ListMembers": auth.MembersAdmin, "UpdateMember": auth.MembersAdmin, "RemoveMember": auth.MembersAdmin,
+		"CreateInvitation": auth.MembersAdmin, "ListInvitations": auth.MembersAdmin, "DeleteInvitation": auth.MembersAdmin,
+		"CreatePasswordLink": auth.MembersAdmin,
+		"SetTriage":          auth.FindingsTriage, "UndoTriage": auth.FindingsTriage, "ListTriage": auth.ReviewsRead,
 	}, scopes)
 }
 
@@ -95,6 +100,32 @@ func methods() (all []protoreflect.MethodDescriptor) {
 	})
 
 	return all
+}
+
+// What gives or takes access needs a password that was just given, of a person.
+func TestSomeCallsNeedAFreshPassword(t *testing.T) {
+	t.Parallel()
+	var fresh []string
+	for _, m := range methods() {
+		method := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
+		owner := auth.Caller{UserID: "usr_a", Role: auth.Owner, Scopes: auth.Scopes()}
+		if err := Authorize(owner, method); err != nil {
+			require.Equal(t, errs.ReasonSignInAgain, errs.ReasonOf(err), method)
+			fresh = append(fresh, string(m.Name()))
+		}
+		owner.Fresh = true
+		require.NoError(t, Authorize(owner, method))
+		require.NoError(t, Authorize(auth.Caller{KeyID: "key_a", Scopes: auth.Scopes()}, method))
+	}
+	assert.ElementsMatch(t, []string{
+		"CreateKey", "UpdateMember", "RemoveMember", "CreateInvitation", "CreatePasswordLink",
+	}, fresh)
+
+	// A person who is a member of nothing has an account all the same.
+	nowhere := auth.Caller{UserID: "usr_a"}
+	require.NoError(t, Authorize(nowhere, prwardenv1.AccountService_GetAccount_FullMethodName))
+	err := Authorize(nowhere, prwardenv1.MemberService_ListMembers_FullMethodName)
+	require.Equal(t, errs.ReasonScopeMissing, errs.ReasonOf(err))
 }
 
 // A method that can change something says what it leaves in the audit log, or

@@ -18,6 +18,7 @@ type clients struct {
 	hosts    prwardenv1.ConnectionServiceClient
 	webhooks prwardenv1.WebhookServiceClient
 	pulls    prwardenv1.PullRequestServiceClient
+	members  prwardenv1.MemberServiceClient
 }
 
 func newClients(c grpc.ClientConnInterface) clients {
@@ -32,5 +33,6 @@ func newClients(c grpc.ClientConnInterface) clients {
 		hosts:    prwardenv1.NewConnectionServiceClient(c),
 		webhooks: prwardenv1.NewWebhookServiceClient(c),
 		pulls:    prwardenv1.NewPullRequestServiceClient(c),
+		members:  prwardenv1.NewMemberServiceClient(c),
 	}
 }

@@ -142,7 +142,7 @@ func (f ruleForm) rule() *prwardenv1.Rule {
 		Id: f.ID, Type: prwardenv1.Rule_regex.Enum(), Pattern: f.Pattern, Message: f.Message,
 		Languages: splitAny(f.Languages), References: splitAny(f.References),
 		Multiline: f.Multiline, Redact: f.Redact, Enabled: new(f.State != "off"), Etag: f.Etag,
-		Paths:    &prwardenv1.Rule_Paths{Include: lines(f.Include), Exclude: lines(f.Exclude)},
+		Paths:    &prwardenv1.Rule_Paths{Include: eachLine(f.Include), Exclude: eachLine(f.Exclude)},
 		Cases:    &prwardenv1.Rule_Cases{Match: f.Match, NoMatch: f.NoMatch},
 		Severity: level(f.Severity), Mode: prwardenv1.Rule_enforce.Enum(), Scope: prwardenv1.Ruleset_org.Enum(),
 	}
@@ -205,8 +205,8 @@ func readRuleForm(in url.Values) ruleForm {
 
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// lines are those that say something.
-func lines(s string) (out []string) {
+// eachLine are the lines that say something.
+func eachLine(s string) (out []string) {
 	for l := range strings.Lines(s) {
 		if l = strings.TrimSpace(l); l != "" {
 			out = append(out, l)

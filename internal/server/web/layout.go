@@ -24,6 +24,19 @@ var allEntries = []entry{
 		section: "keys", label: "API Keys", icon: "keys", path: "/settings/keys", key: "k", scope: auth.KeysAdmin,
 		settings: true,
 	},
+	{
+		section: "members", label: "Members", icon: "members", path: "/settings/members", scope: auth.MembersAdmin,
+		settings: true,
+	},
+	{
+		section: "connections", label: "Connections", icon: "hosts", path: "/settings/connections",
+		scope: auth.HostsRead, settings: true,
+	},
+	{
+		section: "webhooks", label: "Webhooks", icon: "webhooks", path: "/settings/webhooks",
+		scope: auth.WebhooksRead, settings: true,
+	},
+	{section: "audit", label: "Audit log", icon: "audit", path: "/audit", scope: auth.AuditRead, settings: true},
 }
 
 // entries returns the lines that the person may use.

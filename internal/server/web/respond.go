@@ -156,7 +156,8 @@ func (h *Handler) fail(v *visit, err error) {
 		return
 	}
 	if p.Reason == errs.ReasonSignInAgain {
-		if h.showBare(v, "Your password, please", confirmBody(returnTo(v.r), "")) == nil {
+		p := page{Title: "Your password, please", Bare: true}
+		if h.showStatus(v, http.StatusForbidden, p, confirmBody(returnTo(v.r), "")) == nil {
 			return
 		}
 	}

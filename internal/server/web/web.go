@@ -133,6 +133,7 @@ func (h *Handler) routes() {
 	h.person("GET /o/{org}/settings/keys", h.keysPage)
 	h.person("POST /o/{org}/settings/keys", h.createKey)
 	h.person("POST /o/{org}/settings/keys/revoke", h.revokeKey)
+	h.settingsRoutes()
 
 	h.ruleRoutes()
 
