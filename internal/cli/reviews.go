@@ -114,15 +114,15 @@ func ListReviews(ctx context.Context, st Streams, c config.Client, in ListInput)
 		return nil
 	}
 	t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tPULL REQUEST\tSTATUS\tVERDICT\tFINDINGS\tCREATED")
+	fmt.Fprintln(t, "ID\tPULL REQUEST\tSTATUS\tVERDICT\tFINDINGS\tCREATED\tTITLE")
 	for _, r := range listed {
 		verdict := "-"
 		if r.Verdict != nil {
 			verdict = terminal.Safe(string(r.Verdict.Outcome))
 		}
 		of := terminal.Safe(fmt.Sprintf("%s#%d", r.Repo, r.PRNumber))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(r.ID), of,
-			terminal.Safe(string(r.Status)), verdict, counts(r), r.CreatedAt.UTC().Format(time.DateTime))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(r.ID), of, terminal.Safe(string(r.Status)),
+			verdict, counts(r), r.CreatedAt.UTC().Format(time.DateTime), terminal.Safe(r.HeadTitle))
 	}
 	return t.Flush()
 }

@@ -138,6 +138,10 @@ type Commits struct {
 type Result struct {
 	HeadSHA, BaseSHA string
 
+	// HeadTitle and HeadAuthor are the subject and the author's name of the head
+	// commit, as Line makes them.
+	HeadTitle, HeadAuthor string
+
 	// RulesDigest is rule.Digest of exactly the rules that were applied.
 	RulesDigest string
 

@@ -227,7 +227,7 @@ func hint(number int32) codehost.Hint {
 // made lists the reviews of a pull request, oldest first.
 func (w *world) made(t *testing.T, number int32) (list []string) {
 	t.Helper()
-	reviews, _, err := w.reviews.List(t.Context(), acme, review.ListInput{PRNumber: number})
+	reviews, _, err := w.reviews.List(t.Context(), acme, review.ListInput{Selection: review.Selection{PRNumber: number}})
 	require.NoError(t, err)
 	for _, r := range reviews {
 		assert.Equal(t, "connection:con_a", r.CreatedBy)

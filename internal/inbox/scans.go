@@ -80,7 +80,8 @@ func (s *Scans) Queue(ctx context.Context, c connection.Connection, p codehost.P
 // are published, and others may make any number.
 func (s *Scans) newest(ctx context.Context, c connection.Connection, p codehost.PullRequest) ([]review.Review, error) {
 	known, _, err := s.reviews.List(ctx, c.Organization, review.ListInput{
-		Repo: p.Repository.Name, PRNumber: p.Number, CreatedBy: Actor(c.ID).String(), PageSize: review.MaxPageSize,
+		Selection: review.Selection{Repo: p.Repository.Name, PRNumber: p.Number, CreatedBy: Actor(c.ID).String()},
+		PageSize:  review.MaxPageSize,
 	})
 
 	return known, err

@@ -31,7 +31,7 @@ func TestManyReviewsOfOthers(t *testing.T) {
 		}
 
 		own := func() (list []string) {
-			reviews, _, err := w.reviews.List(t.Context(), acme, review.ListInput{CreatedBy: "connection:con_a"})
+			reviews, _, err := w.reviews.List(t.Context(), acme, review.ListInput{Selection: review.Selection{CreatedBy: "connection:con_a"}})
 			require.NoError(t, err)
 			for _, r := range reviews {
 				list = append(list, r.Commits.Head[:1]+" "+string(r.Status))

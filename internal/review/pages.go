@@ -3,6 +3,8 @@ package review
 import (
 	"context"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -18,14 +20,50 @@ const (
 	MaxFindingsPage     = 1000
 )
 
+// MaxWords is how many words a search may have.
+const MaxWords = 5
+
 // Filter selects reviews. Zero fields select all.
 type Filter struct {
+	Words     []string // in lower case; all occur in `owner/name#number`, title or author
 	Repo      string
 	PRNumber  int32
 	Status    Status
+	Standing  Standing
+	Outcome   finding.Outcome
 	CreatedBy string      // the actor, such as connection:con_…
+	Since     time.Time   // created at or after it
+	Until     time.Time   // created before it
 	Limit     int         // at least 1
 	After     page.Cursor // only reviews that come after this place in the list
+}
+
+// Standing says why a review has no result.
+type Standing string
+
+// The standings.
+const (
+	Running    Standing = "running"     // Queued or InProgress
+	NotScanned Standing = "not_scanned" // Failed or Canceled
+)
+
+// Count is how many reviews have a status and an outcome, which is "" unless the
+// status is Complete.
+type Count struct {
+	Status  Status
+	Outcome finding.Outcome
+	Count   int
+}
+
+// Words splits a search into words in lower case. It fails with InvalidArgument of
+// `query`.
+func Words(query string) ([]string, error) {
+	words := strings.Fields(strings.ToLower(query))
+	if len(words) > MaxWords {
+		return nil, errs.Invalid("query", "must have at most %d words, not %d", MaxWords, len(words))
+	}
+
+	return words, nil
 }
 
 // FindingFilter selects findings of a review. Zero fields select all of the
@@ -49,12 +87,31 @@ type FindingPage struct {
 
 // ListInput selects a page of reviews. Zero fields select all.
 type ListInput struct {
-	Repo      string
-	PRNumber  int32
+	Selection
 	Status    Status
-	CreatedBy string // the actor, such as connection:con_…
+	Standing  Standing
+	Outcome   finding.Outcome
 	PageSize  int    // 1 to MaxPageSize; 0 for DefaultPageSize
 	PageToken string // of the page before
+}
+
+// Selection is what reviews are listed and counted by. Zero fields select all.
+type Selection struct {
+	Query     string // words, all of which occur in `owner/name#number`, title or author
+	Repo      string
+	PRNumber  int32
+	CreatedBy string // the actor, such as connection:con_…
+	Since     time.Time
+	Until     time.Time
+}
+
+// filter is the selection as a store has it.
+func (s Selection) filter() (Filter, error) {
+	words, err := Words(s.Query)
+
+	return Filter{
+		Words: words, Repo: s.Repo, PRNumber: s.PRNumber, CreatedBy: s.CreatedBy, Since: s.Since, Until: s.Until,
+	}, err
 }
 
 // List returns a page of reviews, newest first, without findings, and the
@@ -64,8 +121,15 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 	if err != nil {
 		return nil, "", err
 	}
-	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, CreatedBy: in.CreatedBy, Limit: size + 1}
-	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status), f.CreatedBy}
+	f, err := in.filter()
+	if err != nil {
+		return nil, "", err
+	}
+	f.Status, f.Standing, f.Outcome, f.Limit = in.Status, in.Standing, in.Outcome, size+1
+	filters := []string{
+		in.Query, f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status), string(f.Standing), string(f.Outcome),
+		f.CreatedBy, f.Since.String(), f.Until.String(),
+	}
 	if f.After, err = page.After(in.PageToken, filters...); err != nil {
 		return nil, "", err
 	}
@@ -76,6 +140,42 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 	}
 	last := reviews[size-1]
 	return reviews[:size], page.Cursor{At: last.CreatedAt, ID: last.ID}.Token(filters...), nil
+}
+
+// Counts are how many reviews there are, by where they stand.
+type Counts struct {
+	All        int
+	Failed     int // the verdict
+	Passed     int
+	Incomplete int
+	Running    int // or wait
+	NotScanned int // failed or canceled
+}
+
+// Count counts reviews.
+func (s *Service) Count(ctx context.Context, org string, in Selection) (c Counts, err error) {
+	f, err := in.filter()
+	if err != nil {
+		return c, err
+	}
+	counts, err := s.store.CountReviews(ctx, org, f)
+	for _, n := range counts {
+		c.All += n.Count
+		switch {
+		case !n.Status.Final():
+			c.Running += n.Count
+		case n.Status != Complete:
+			c.NotScanned += n.Count
+		case n.Outcome == finding.Fail:
+			c.Failed += n.Count
+		case n.Outcome == finding.Pass:
+			c.Passed += n.Count
+		default:
+			c.Incomplete += n.Count
+		}
+	}
+
+	return c, err
 }
 
 // FindingsInput selects a page of a review's findings. Zero fields select all

@@ -7,7 +7,6 @@ package review
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -69,6 +68,8 @@ type Review struct {
 	PRNumber     int32             `json:"pr_number,omitempty"`
 	Repo         string            `json:"repo,omitempty"`    // `owner/name`
 	Ruleset      string            `json:"ruleset,omitempty"` // as it was asked for, else the repository's
+	HeadTitle    string            `json:"head_title,omitempty"`
+	HeadAuthor   string            `json:"head_author,omitempty"`
 	HeadSHA      string            `json:"head_sha,omitempty"`
 	BaseSHA      string            `json:"base_sha,omitempty"`
 	CreatedAt    time.Time         `json:"created_at,omitzero"`
@@ -89,6 +90,14 @@ type Review struct {
 	Commits      finding.Commits   `json:"-"`                 // what was asked for
 	FailOn       rule.Severity     `json:"-"`                 // the least severity that fails
 	Verdict      *finding.Verdict  `json:"verdict,omitempty"` // only when complete
+
+	// Open counts the findings of Summary that nobody has set aside, by which Verdict is
+	// decided. The numbers of findings are of those that are stored. All are only there
+	// when the review is complete.
+	Open            finding.Summary `json:"open,omitempty"`
+	NewCount        int             `json:"new_count,omitempty"`
+	FixedCount      int             `json:"fixed_count,omitempty"`
+	SuppressedCount int             `json:"suppressed_count,omitempty"`
 
 	BaseFoundBy finding.BaseFoundBy `json:"base_found_by,omitempty"` // only when complete
 	LookedAt    finding.LookedAt    `json:"looked_at,omitzero"`      // likewise
@@ -161,12 +170,24 @@ type Reviews interface {
 	// of them; NotFound, or FailedPrecondition (REVIEW_NOT_COMPLETE).
 	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
 
+	// SearchFindings returns findings of the latest complete review of each pull
+	// request, by repository, pull request and their order there.
+	SearchFindings(ctx context.Context, org string, f Search) ([]Found, error)
+
+	// CountFindings counts what SearchFindings returns without limit by a group, those
+	// with most findings first, then by their keys; f.Skip are left out.
+	CountFindings(ctx context.Context, org string, f Search, by Group) ([]FoundGroup, error)
+
 	// GetReviewState reads a review without findings and skips; NotFound.
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
 
 	// ListReviews returns reviews newest first (by creation, then by
 	// descending id), without findings and skips, at most f.Limit of them.
 	ListReviews(ctx context.Context, org string, f Filter) ([]Review, error)
+
+	// CountReviews counts the reviews that ListReviews would list without limit, by
+	// their status and outcome. f has neither of these.
+	CountReviews(ctx context.Context, org string, f Filter) ([]Count, error)
 
 	// CancelReview makes a queued or running review canceled and returns it;
 	// NotFound, or FailedPrecondition (REVIEW_FINISHED) in a final state.
@@ -328,54 +349,6 @@ type Heartbeat struct {
 	Claim    Claim
 	Progress Progress
 }
-
-// Scanner scans one pull request.
-type Scanner interface {
-	// Scan returns what it found, or a *ScanError. It may wait for a free slot
-	// first, for as long as it takes; the scan itself has a time limit. It reports
-	// progress when the scan begins and from time to time after that, and stops
-	// soon after ctx is done.
-	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
-
-	// Await returns when a scan could begin as far as is known, and when ctx is
-	// done.
-	Await(ctx context.Context)
-
-	// Available reports whether a scanner can be reached, though it may be busy.
-	Available() bool
-}
-
-// Job is what a scanner is to do: a claimed review, and how its organization has
-// it scanned.
-type Job struct {
-	Claim
-	Source Source
-	Rules  rule.Set
-
-	Policy      policy.Policy // of the organization
-	MaxFindings int           // and likewise skips, to return; the rest is only counted
-}
-
-// ScanError is why a scan could not be done.
-type ScanError struct {
-	Failure
-	Lasting   bool          // trying again is pointless
-	Uncounted bool          // nothing was tried, or the scanner handed it back: not the review's fault
-	After     time.Duration // of an uncounted one, when to try again; 0 for soon
-	Err       error         // the cause, for the log only
-}
-
-// Error returns the failure and its cause; it is for the log.
-func (e *ScanError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
-	}
-
-	return e.Code + ": " + e.Message
-}
-
-// Unwrap returns the cause.
-func (e *ScanError) Unwrap() error { return e.Err }
 
 // RuleSource puts together the rules for a repository.
 type RuleSource interface {

@@ -163,7 +163,10 @@ func TestListPages(t *testing.T) {
 
 	for _, bad := range []review.ListInput{
 		{PageToken: "x"}, {PageToken: token + "x"},
-		{PageToken: token, Repo: "acme/api"}, {PageToken: token, Status: review.Failed},
+		{PageToken: token, Selection: review.Selection{Repo: "acme/api"}},
+		{PageToken: token, Selection: review.Selection{Query: "x"}},
+		{PageToken: token, Status: review.Failed},
+		{Selection: review.Selection{Query: "a b c d e f"}},
 		{PageSize: -1}, {PageSize: 201},
 	} {
 		_, _, err := b.service.List(t.Context(), org, bad)

@@ -35,8 +35,9 @@ func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
 	return p, nil
 }
 
-func (p *pull) HeadSHA() string { return strings.Repeat("a", 40) }
-func (p *pull) BaseSHA() string { return strings.Repeat("b", 40) }
+func (p *pull) HeadSHA() string                      { return strings.Repeat("a", 40) }
+func (p *pull) BaseSHA() string                      { return strings.Repeat("b", 40) }
+func (p *pull) HeadCommit() (subject, author string) { return "Add a cart", "Ann" }
 func (p *pull) BaseFoundBy() finding.BaseFoundBy {
 	return finding.BaseMergeRef
 }

@@ -54,6 +54,9 @@ type Change interface {
 	// HeadSHA and BaseSHA are the commits at the two ends, in hexadecimal.
 	HeadSHA() string
 	BaseSHA() string
+	// HeadCommit is the first paragraph of the head commit's message and the name of
+	// its author, as finding.Line makes them; "" where there is no such commit.
+	HeadCommit() (subject, author string)
 	// BaseFoundBy says how the base was found.
 	BaseFoundBy() finding.BaseFoundBy
 	// ReadFile reads the rules file, which is at path, on one side. found is false
@@ -267,6 +270,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 
 	result := c.result(plan.metas.wanted(files.findings(edited)))
 	result.HeadSHA, result.BaseSHA = change.HeadSHA(), change.BaseSHA()
+	result.HeadTitle, result.HeadAuthor = change.HeadCommit()
 	result.BaseFoundBy = change.BaseFoundBy()
 	result.RulesDigest, result.LookedAt.Rules = plan.digest, plan.ruleCount
 	result.SwitchedOff = plan.switched

@@ -156,6 +156,8 @@ func (r *received) check() error {
 func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	r.HeadSHA = p.GetHeadSha()
 	r.BaseSHA = p.GetBaseSha()
+	r.HeadTitle = finding.Line(p.GetHeadTitle(), finding.MaxTitle)
+	r.HeadAuthor = finding.Line(p.GetHeadAuthor(), finding.MaxAuthor)
 	r.RulesDigest = p.GetRulesDigest()
 	r.Truncated = p.GetTruncated()
 	r.FilesTotal = int(p.GetFilesTotal())
@@ -211,6 +213,8 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 	return &scannerv1.ScanResult{
 		HeadSha:        r.HeadSHA,
 		BaseSha:        r.BaseSHA,
+		HeadTitle:      r.HeadTitle,
+		HeadAuthor:     r.HeadAuthor,
 		RulesDigest:    r.RulesDigest,
 		Summary:        summary,
 		Truncated:      r.Truncated,

@@ -35,6 +35,8 @@ func (*change) HeadSHA() string { return "aaaa" }
 func (*change) BaseSHA() string { return "bbbb" }
 func (*change) Close() error    { return nil }
 
+func (*change) HeadCommit() (subject, author string) { return "Add a cart", "Ann" }
+
 func (*change) BaseFoundBy() finding.BaseFoundBy { return finding.BaseMergeRef }
 
 func (c *change) ReadFile(_ context.Context, side scan.Side, _ string, _ int) ([]byte, bool, error) {

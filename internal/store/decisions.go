@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -184,14 +185,20 @@ func (t *tx) judgeAgain(ctx context.Context, org, repo string, reviews []decidab
 		if !touched[r.ID] {
 			continue
 		}
-		aside := 0
-		if err := t.get(ctx, &aside, `SELECT COUNT(*) FROM findings WHERE review_id = ? AND kind = 'reported'
-			AND decision <> 'open' AND `+atLeast, r.ID, rankOf(rule.Severity(r.FailOn))); err != nil {
+		var aside []struct {
+			Severity severity
+			Count    int
+		}
+		if err := t.list(ctx, &aside, `SELECT severity, COUNT(*) AS count FROM findings WHERE review_id = ?
+			AND `+isSetAside+` GROUP BY severity`, r.ID); err != nil {
 			return err
 		}
-		failing := r.Summary.value.AtLeast(rule.Severity(r.FailOn)) - aside
-		if _, err := t.exec(ctx, `UPDATE reviews SET outcome = ? WHERE organization = ? AND id = ?`,
-			finding.Decide(failing, r.NotLookedAt), org, r.ID); err != nil {
+		open := finding.NewSummary()
+		maps.Copy(open, r.Summary.value)
+		for _, n := range aside {
+			open[rule.Severity(n.Severity)] -= n.Count
+		}
+		if err := t.setVerdict(ctx, org, r.ID, open, rule.Severity(r.FailOn), r.NotLookedAt); err != nil {
 			return err
 		}
 		t.tell(changedEvent + r.ID)
@@ -221,7 +228,8 @@ func (t *tx) decide(ctx context.Context, c review.Claim, repo string, o finding.
 		now.add(r)
 	}
 
-	threshold, aside := cmp.Or(o.Verdict.Threshold, c.FailOn), 0
+	open, aside := finding.NewSummary(), false
+	maps.Copy(open, o.Summary)
 	for i, f := range o.Findings {
 		by := now.of(f.Fingerprint, c.PRNumber)
 		if by == nil || o.Refuses != nil && o.Refuses(f, *by, today) != nil {
@@ -230,17 +238,14 @@ func (t *tx) decide(ctx context.Context, c review.Claim, repo string, o finding.
 		if _, err := t.setAside(ctx, c.ReviewID, i, "", by); err != nil {
 			return err
 		}
-		if f.Severity.AtLeast(threshold) {
-			aside++
-		}
+		open[f.Severity]--
+		aside = true
 	}
-	if aside == 0 {
+	if !aside {
 		return nil
 	}
 
-	outcome := finding.Decide(o.Summary.AtLeast(threshold)-aside, o.Verdict.NotLookedAt)
-	_, err = t.exec(ctx, `UPDATE reviews SET outcome = ? WHERE organization = ? AND id = ?`,
-		outcome, c.Organization, c.ReviewID)
+	threshold := cmp.Or(o.Verdict.Threshold, c.FailOn)
 
-	return err
+	return t.setVerdict(ctx, c.Organization, c.ReviewID, open, threshold, o.Verdict.NotLookedAt)
 }

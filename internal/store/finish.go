@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,13 +17,14 @@ import (
 // finishing is what completing a review has to know of it.
 type finishing struct {
 	Repo       string    `db:"repo"`
+	CreatedAt  timestamp `db:"created_at"`
 	StartedAt  timestamp `db:"started_at"`
 	PreviousID string    `db:"previous_id"` // the review to compare with; '' for none
 }
 
 // finishingQuery reads finishing. The previous review is the latest earlier one
 // of the same pull request.
-const finishingQuery = `SELECT repo, started_at, COALESCE((SELECT p.id FROM reviews p
+const finishingQuery = `SELECT repo, created_at, started_at, COALESCE((SELECT p.id FROM reviews p
 	WHERE p.organization = reviews.organization AND p.repo = reviews.repo AND p.pr_number = reviews.pr_number
 		AND p.ruleset = reviews.ruleset AND p.status = 'complete'
 		AND (p.created_at, p.id) < (reviews.created_at, reviews.id)
@@ -55,6 +57,13 @@ type result struct {
 type findingList struct {
 	kind     finding.Kind
 	findings []finding.Finding
+}
+
+// of are the findings of a kind.
+func (r *result) of(k finding.Kind) []finding.Finding {
+	i := slices.IndexFunc(r.lists, func(l findingList) bool { return l.kind == k })
+
+	return r.lists[i].findings
 }
 
 // compared compares all that a scan found with the previous review, "" for none.
@@ -223,17 +232,10 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 			return err
 		}
 
-		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
-			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
-			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
-			not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
-			excluded_files = ?, switched_off = ?, publish = ?,
-			fail_on = COALESCE(NULLIF(?, ''), fail_on)`,
-			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
-			o.FilesTotal, o.FilesTotal, all.previousID, all.findings, len(o.Skips), o.Verdict.Outcome,
-			o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules,
-			o.Exclusions.Files, jsonOf[[]finding.SwitchedOff]{o.SwitchedOff}, jsonOf[rule.Publish]{o.Publish},
-			o.Verdict.Threshold.String()); err != nil {
+		if err := t.complete(ctx, c, r, o, all); err != nil {
+			return err
+		}
+		if err := t.makeLatest(ctx, c, r); err != nil {
 			return err
 		}
 		if err := t.decide(ctx, c, r.Repo, o); err != nil {
@@ -246,6 +248,38 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 		// Last, because every review of every organization changes the one row.
 		return t.measure(ctx, c.Organization, r.Repo, t.now.Sub(r.StartedAt.Time), o.Bytes)
 	})
+}
+
+// complete makes the claimed review complete.
+func (t *tx) complete(ctx context.Context, c review.Claim, r finishing, o finding.Result, all *result) error {
+	title, author, err := t.headOf(ctx, c.Organization, r.Repo, c.PRNumber)
+	if err != nil {
+		return err
+	}
+	title, author = cmp.Or(title, o.HeadTitle), cmp.Or(author, o.HeadAuthor)
+	newCount := 0
+	for _, f := range all.of(finding.KindReported) {
+		if f.State == finding.StateNew {
+			newCount++
+		}
+	}
+
+	args := []any{
+		at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
+		o.FilesTotal, o.FilesTotal, all.previousID, all.findings, len(o.Skips), o.Verdict.Outcome,
+		o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules,
+		o.Exclusions.Files, jsonOf[[]finding.SwitchedOff]{o.SwitchedOff}, jsonOf[rule.Publish]{o.Publish},
+		o.Verdict.Threshold.String(), title, author, searchable(r.Repo, c.PRNumber, title, author),
+		newCount, len(all.of(finding.KindFixed)), len(o.Suppressed),
+	}
+
+	return t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
+		head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
+		files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
+		not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
+		excluded_files = ?, switched_off = ?, publish = ?, fail_on = COALESCE(NULLIF(?, ''), fail_on),
+		head_title = ?, head_author = ?, search = ?, new_count = ?, fixed_count = ?, suppressed_count = ?, `+setOpen,
+		append(args, openValues(o.Summary)...)...)
 }
 
 // storeRest inserts what is not stored of a result, which is nil before it was

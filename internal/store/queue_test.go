@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -145,6 +146,28 @@ func TestEventsReadLittle(t *testing.T) {
 		"INDEX audit_events_action (organization=? AND action=?": {Action: audit.KeyCreate, Until: time.Now()},
 	} {
 		query, args := s.eventsQuery("acme", f)
+		plan := planOf(t, s, query, args...)
+		assert.Contains(t, plan, want)
+		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
+	}
+}
+
+// TestListsReadLittle holds that lists come in the order of an index, and that all
+// reviews are counted without reading them.
+func TestListsReadLittle(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	query, args := countQuery("acme", review.Filter{})
+	assert.Contains(t, planOf(t, s, query, args...), "COVERING INDEX reviews_status (organization=?")
+
+	after := page.Cursor{At: time.Now(), ID: "rev_a"}
+	for want, f := range map[string]review.Filter{
+		"INDEX reviews_created (organization=?":              {After: after, Words: []string{"a"}, CreatedBy: "key:a"},
+		"INDEX reviews_status (organization=? AND status=?":  {Outcome: finding.Fail},
+		"INDEX reviews_repo (organization=? AND repo=?":      {After: after, Repo: "acme/shop"},
+		"INDEX reviews_pr_number (organization=? AND pr_num": {After: after, PRNumber: 7},
+	} {
+		query, args := listQuery("acme", f)
 		plan := planOf(t, s, query, args...)
 		assert.Contains(t, plan, want)
 		assert.NotContains(t, plan, "ORDER BY", "they come in their order")

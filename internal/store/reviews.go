@@ -10,7 +10,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/webhook"
@@ -25,7 +24,8 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, priority, created_by, excluded_files, switched_off, publish`
+	looked_at_rules, priority, created_by, excluded_files, switched_off, publish, head_title, head_author,
+	new_count, fixed_count, suppressed_count, ` + openColumns
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -67,6 +67,13 @@ type reviewRow struct {
 	SwitchedOff jsonOf[[]finding.SwitchedOff] `db:"switched_off"`
 	Publish     jsonOf[rule.Publish]          `db:"publish"`
 	Priority    int                           `db:"priority"`
+
+	HeadTitle       string `db:"head_title"`
+	HeadAuthor      string `db:"head_author"`
+	NewCount        int    `db:"new_count"`
+	FixedCount      int    `db:"fixed_count"`
+	SuppressedCount int    `db:"suppressed_count"`
+	openRow
 }
 
 // priorities are those of reviews in their order, which is how they are stored.
@@ -85,11 +92,14 @@ func (r reviewRow) review() review.Review {
 		Priority: priorities()[r.Priority], CreatedBy: r.CreatedBy,
 		LookedAt:    finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
 		SwitchedOff: r.SwitchedOff.value, Publish: r.Publish.value,
+		HeadTitle: r.HeadTitle, HeadAuthor: r.HeadAuthor,
+		NewCount: r.NewCount, FixedCount: r.FixedCount, SuppressedCount: r.SuppressedCount,
 	}
 	if r.ExcludedFiles > 0 {
 		out.Exclusions = finding.Exclusions{Files: r.ExcludedFiles, By: rule.FilePath}
 	}
 	if r.Outcome != "" {
+		out.Open = r.open()
 		out.Verdict = &finding.Verdict{Outcome: r.Outcome, Threshold: out.FailOn, NotLookedAt: r.NotLookedAt}
 	}
 	if r.FailureCode.Valid {
@@ -132,6 +142,10 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		}
 		t.tell(waitsEvent)
 
+		title, author, err := t.headOf(ctx, n.Organization, n.Repo, n.PRNumber)
+		if err != nil {
+			return err
+		}
 		due := t.now
 		if n.Large {
 			due = due.Add(review.LargeDelay)
@@ -139,12 +153,13 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 
 		_, err = t.exec(ctx, `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at,
 				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base, priority, due_at,
-				created_by)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				created_by, head_title, head_author, search)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
 			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase,
-			max(slices.Index(priorities(), n.Priority), 0), at(due), n.CreatedBy)
+			max(slices.Index(priorities(), n.Priority), 0), at(due), n.CreatedBy,
+			title, author, searchable(n.Repo, n.PRNumber, title, author))
 		if err != nil {
 			return err
 		}
@@ -230,45 +245,6 @@ func (t *tx) review(ctx context.Context, org, id string) (row reviewRow, err err
 	}
 
 	return row, err
-}
-
-// ListReviews implements review.Reviews.
-func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([]review.Review, error) {
-	query, args := `SELECT `+reviewColumns+` FROM reviews WHERE organization = ?`, []any{org}
-	where := func(condition string, values ...any) {
-		query += " AND " + condition
-		args = append(args, values...)
-	}
-	if f.Repo != "" {
-		where("repo = ?", f.Repo)
-	}
-	if f.PRNumber != 0 {
-		where("pr_number = ?", f.PRNumber)
-	}
-	if f.Status != "" {
-		where("status = ?", string(f.Status))
-	}
-	if f.CreatedBy != "" {
-		where("created_by = ?", f.CreatedBy)
-	}
-	if f.After != (page.Cursor{}) {
-		where("(created_at, id) < (?, ?)", at(f.After.At), f.After.ID)
-	}
-	query += " ORDER BY created_at DESC, id DESC LIMIT ?"
-	args = append(args, max(f.Limit, 1))
-
-	var rows []reviewRow
-	err := s.read(ctx, "list reviews", of(org), func(t *tx) error { return t.list(ctx, &rows, query, args...) })
-	if err != nil {
-		return nil, err
-	}
-
-	out := make([]review.Review, len(rows))
-	for i, row := range rows {
-		out[i] = row.review()
-	}
-
-	return out, nil
 }
 
 // CancelReview implements review.Reviews.

@@ -73,15 +73,32 @@ CREATE TABLE reviews (
     switched_off    TEXT    NOT NULL DEFAULT 'null', -- JSON array: rules, by whom and how
     priority        INTEGER NOT NULL DEFAULT 0 CHECK (priority IN (0, 1)), -- normal, low
     due_at          INTEGER NOT NULL DEFAULT 0,  -- until then others go first
+    -- Title and author of the pull request where the code host told them, else subject
+    -- and author of the head commit; '' until known.
+    head_title      TEXT    NOT NULL DEFAULT '',
+    head_author     TEXT    NOT NULL DEFAULT '',
+    search          TEXT    NOT NULL DEFAULT '', -- repo#pr_number, title and author, in lower case
+    new_count        INTEGER NOT NULL DEFAULT 0, -- reported findings that are new
+    fixed_count      INTEGER NOT NULL DEFAULT 0,
+    suppressed_count INTEGER NOT NULL DEFAULT 0,
+    latest          INTEGER NOT NULL DEFAULT 0 CHECK (latest IN (0, 1)), -- of the complete ones of its pull request
+    -- Findings of summary that nobody has set aside. The verdict is decided by them.
+    open_critical   INTEGER NOT NULL DEFAULT 0,
+    open_high       INTEGER NOT NULL DEFAULT 0,
+    open_medium     INTEGER NOT NULL DEFAULT 0,
+    open_warning    INTEGER NOT NULL DEFAULT 0,
+    open_low        INTEGER NOT NULL DEFAULT 0,
+    open_info       INTEGER NOT NULL DEFAULT 0,
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
 ) STRICT;
 
--- Lists, newest first: all, of a state, of a repository or pull request.
+-- Lists, newest first: all, of a state, of a repository or pull request. With the
+-- outcome reviews are counted in the index alone.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
-CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, outcome);
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 
@@ -98,6 +115,10 @@ CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT N
 -- The review before another one of the same pull request.
 CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
     WHERE status = 'complete';
+
+-- What is open of an organization: the findings of the latest review of each pull
+-- request, whatever its ruleset.
+CREATE UNIQUE INDEX reviews_latest ON reviews (organization, repo, pr_number) WHERE latest;
 
 -- Findings of complete reviews, each kind in its order: those that are
 -- reported, those that comments suppress, and those of the previous review that

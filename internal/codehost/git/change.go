@@ -26,6 +26,9 @@ func (c *change) HeadSHA() string { return string(c.head.OID) }
 // BaseSHA implements scan.Change.
 func (c *change) BaseSHA() string { return string(c.base.OID) }
 
+// HeadCommit implements scan.Change.
+func (c *change) HeadCommit() (subject, author string) { return c.head.Subject, c.head.Author }
+
 // BaseFoundBy implements scan.Change.
 func (c *change) BaseFoundBy() finding.BaseFoundBy { return c.baseFoundBy }
 

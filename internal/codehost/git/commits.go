@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,4 +147,37 @@ func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown
 		return nil, baseUnknown("%s", unknown)
 	}
 	return r.between(ctx, merged.Parents[0], head, finding.BaseRequested)
+}
+
+// parseCommit reads a commit object. Nothing relies on its author and message, so they
+// may be broken or missing.
+func parseCommit(oid OID, data []byte) (Commit, error) {
+	c := Commit{OID: oid}
+	header, message, _ := bytes.Cut(data, []byte("\n\n"))
+	for line := range bytes.Lines(header) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		if key == "author" {
+			name, _, _ := strings.Cut(value, "<")
+			c.Author = finding.Line(name, finding.MaxAuthor)
+		}
+		if key != "tree" && key != "parent" {
+			break
+		}
+		name, err := parseOID(value)
+		if err != nil || (key == "tree") != (c.Tree == "") {
+			return Commit{}, fmt.Errorf("%w: commit %s", errDamaged, oid)
+		}
+		if key == "tree" {
+			c.Tree = name
+		} else {
+			c.Parents = append(c.Parents, name)
+		}
+	}
+
+	if c.Tree == "" {
+		return Commit{}, fmt.Errorf("%w: commit %s has no tree", errDamaged, oid)
+	}
+	subject, _, _ := bytes.Cut(bytes.TrimLeft(message, "\n"), []byte("\n\n"))
+	c.Subject = finding.Line(string(subject), finding.MaxTitle)
+	return c, nil
 }

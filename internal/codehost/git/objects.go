@@ -275,6 +275,8 @@ type Commit struct {
 	OID     OID
 	Tree    OID
 	Parents []OID
+	Author  string // the name
+	Subject string // the first paragraph of the message
 }
 
 // maxCommit is the largest commit object that is read, in bytes.
@@ -318,31 +320,6 @@ func (r *repo) find(ctx context.Context, name OID) (c Commit, found bool, err er
 	})
 
 	return c, found, err
-}
-
-// parseCommit reads a commit object up to its author.
-func parseCommit(oid OID, data []byte) (Commit, error) {
-	c := Commit{OID: oid}
-	for line := range bytes.Lines(data) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
-		if key != "tree" && key != "parent" {
-			break
-		}
-		name, err := parseOID(value)
-		if err != nil || (key == "tree") != (c.Tree == "") {
-			return Commit{}, fmt.Errorf("%w: commit %s", errDamaged, oid)
-		}
-		if key == "tree" {
-			c.Tree = name
-		} else {
-			c.Parents = append(c.Parents, name)
-		}
-	}
-
-	if c.Tree == "" {
-		return Commit{}, fmt.Errorf("%w: commit %s has no tree", errDamaged, oid)
-	}
-	return c, nil
 }
 
 // writeTree stores a tree of this content.

@@ -116,6 +116,25 @@ func FuzzParseCommit(f *testing.F) {
 	})
 }
 
+func TestHeadOfCommit(t *testing.T) {
+	t.Parallel()
+	tree := "tree " + strings.Repeat("a", oidSize) + "\n"
+	author := "author Ann B <ann@example.com> 1700000000 +0100\ncommitter C <c@example.com> 1700000000 +0100\n"
+	for name, tc := range map[string]struct{ data, subject, author string }{
+		"plain":            {author + "\nAdd a cart\n\nIt has wheels.\n", "Add a cart", "Ann B"},
+		"a long paragraph": {author + "\n\nAdd\na cart\n\n\nMore.", "Add a cart", "Ann B"},
+		"signed":           {author + "gpgsig -----BEGIN-----\n \n iQ\n -----END-----\n\nAdd\n", "Add", "Ann B"},
+		"no message":       {author, "", "Ann B"},
+		"no name":          {"author <a@example.com> 1 +0000\n\nx", "x", ""},
+		"no author":        {"\nx", "x", ""},
+		"bytes":            {"author \xe9\x00 <> 1 +0000\n\n\x1b[31m\xff", "[31m\uFFFD", "\uFFFD"},
+	} {
+		c, err := parseCommit("", []byte(tree+tc.data))
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{tc.subject, tc.author}, []string{c.Subject, c.Author}, name)
+	}
+}
+
 // An index that somebody else made may have any path.
 func TestBeyondLinkEnds(t *testing.T) {
 	t.Parallel()

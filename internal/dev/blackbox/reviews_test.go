@@ -238,6 +238,17 @@ func TestListReviews(t *testing.T) {
 	assert.Equal(t, []any{newestFirst[0]}, ids("?status=failed"))
 	assert.Equal(t, []any{}, ids("?status=queued"))
 	assert.Equal(t, []any{}, ids("?repo=acme/none"))
+	assert.Equal(t, []any{newestFirst[2]}, ids("?query=WEB%231"))
+	assert.Equal(t, []any{newestFirst[0]}, ids("?standing=not_scanned"))
+	assert.Equal(t, newestFirst[1:], ids("?verdict=pass"))
+	assert.Equal(t, []any{}, ids("?until=2020-01-01T00:00:00Z"))
+	assert.Equal(t, 400, c.do(t, "GET", "/v1/reviews?query=a+b+c+d+e+f", nil).status)
+
+	a := c.do(t, "GET", "/v1/reviews:count?query=acme", nil)
+	assert.JSONEq(t, `{"all": 5, "failed": 0, "passed": 4, "incomplete": 0, "running": 0, "not_scanned": 1}`, a.body)
+	r := c.do(t, "GET", "/v1/reviews/"+newestFirst[1].(string), nil).decode(t)
+	assert.NotEmpty(t, r["head_title"], "the subject of the commit")
+	assert.NotEmpty(t, r["head_author"])
 
 	var paged []any
 	for _, page := range c.pages(t, "/v1/reviews?page_size=2") {

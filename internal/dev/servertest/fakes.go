@@ -45,6 +45,16 @@ func (f *Reviews) List(context.Context, string, review.ListInput) ([]review.Revi
 	return nil, "", nil
 }
 
+// Search implements api.ReviewService. There are no findings to find.
+func (f *Reviews) Search(context.Context, string, review.SearchInput) (review.SearchPage, error) {
+	return review.SearchPage{}, nil
+}
+
+// Count implements api.ReviewService. There are no reviews to count.
+func (f *Reviews) Count(context.Context, string, review.Selection) (review.Counts, error) {
+	return review.Counts{}, nil
+}
+
 // GetComplete implements api.ReviewService.
 func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review, error) {
 	r, err := f.GetFunc(org, id)

@@ -80,6 +80,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
 	}
 	o.Verdict = finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 7_000_000}
+	o.HeadTitle, o.HeadAuthor = "Grüße 🙂", "Ann"
 	o.BaseFoundBy, o.LookedAt = finding.BaseMergeCommit, finding.LookedAt{Files: 1, AddedLines: 1<<31 - 1, Rules: 3}
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
 
@@ -91,6 +92,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
 		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt, Priority: review.Normal,
 		Exclusions: o.Exclusions, SwitchedOff: o.SwitchedOff, Publish: o.Publish,
+		HeadTitle: o.HeadTitle, HeadAuthor: o.HeadAuthor, Open: o.Summary, NewCount: len(o.Findings),
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

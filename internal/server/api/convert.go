@@ -32,8 +32,11 @@ func toReview(r review.Review) *prwardenv1.Review {
 		Priority:    toPriority(r.Priority),
 		CreatedBy:   text(r.CreatedBy),
 		CheckUrl:    given(text(r.CheckURL)),
+		HeadTitle:   given(text(r.HeadTitle)), HeadAuthor: given(text(r.HeadAuthor)),
 	}
 	if r.Status == review.Complete {
+		out.Open, out.NewCount = toSummary(r.Open), count(r.NewCount)
+		out.FixedCount, out.SuppressedCount = count(r.FixedCount), count(r.SuppressedCount)
 		out.Exclusions, out.SwitchedOff = toExclusions(r.Exclusions), each(r.SwitchedOff, toSwitchedOff)
 		out.LookedAt = &prwardenv1.LookedAt{
 			Files: clamp(r.LookedAt.Files), AddedLines: clamp(r.LookedAt.AddedLines), Rules: clamp(r.LookedAt.Rules),
@@ -44,7 +47,7 @@ func toReview(r review.Review) *prwardenv1.Review {
 }
 
 func toListed(r review.Review) *prwardenv1.ListedReview {
-	return &prwardenv1.ListedReview{
+	out := &prwardenv1.ListedReview{
 		ReviewId: r.ID, Status: toStatus(r.Status), PrNumber: r.PRNumber, Repo: text(r.Repo),
 		CompletedAt: toTime(r.CompletedAt), Summary: toSummary(r.Summary), Ruleset: text(r.Ruleset),
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
@@ -52,8 +55,18 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		Error: toFailure(r.Failure), Truncated: r.Truncated, Verdict: toVerdict(r.Verdict),
 		Priority:  toPriority(r.Priority),
 		CreatedBy: text(r.CreatedBy),
+		HeadTitle: given(text(r.HeadTitle)), HeadAuthor: given(text(r.HeadAuthor)),
 	}
+	if r.Status == review.Complete {
+		out.Open, out.NewCount = toSummary(r.Open), count(r.NewCount)
+		out.FixedCount, out.SuppressedCount = count(r.FixedCount), count(r.SuppressedCount)
+	}
+
+	return out
 }
+
+// count is a number that is there, also when it is 0.
+func count(n int) *int32 { return new(clamp(n)) }
 
 func toPriority(p review.Priority) *prwardenv1.Priority_Level {
 	if p == review.Low {

@@ -58,7 +58,9 @@ func full() review.Review {
 		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
-		CheckURL: "https://github.com/acme/shop/pull/42/checks",
+		CheckURL:  "https://github.com/acme/shop/pull/42/checks",
+		HeadTitle: "Add a cart", HeadAuthor: "ann", NewCount: 1, FixedCount: 2, SuppressedCount: 3,
+		Open: finding.Summary{rule.Critical: 1, rule.High: 1, rule.Medium: 1, rule.Warning: 1, rule.Low: 1, rule.Info: 1},
 	}
 }
 

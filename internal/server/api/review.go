@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -31,6 +32,8 @@ type ReviewService interface {
 	Get(ctx context.Context, org, id string) (review.Review, error)
 	GetComplete(ctx context.Context, org, id string) (review.Review, error)
 	List(ctx context.Context, org string, in review.ListInput) ([]review.Review, string, error)
+	Search(ctx context.Context, org string, in review.SearchInput) (review.SearchPage, error)
+	Count(ctx context.Context, org string, in review.Selection) (review.Counts, error)
 	Findings(ctx context.Context, org string, in review.FindingsInput) ([]finding.Finding, string, error)
 	Cancel(ctx context.Context, org, id string) (review.Review, error)
 	Watch(ctx context.Context, org, id string, send func(review.Update) error) error
@@ -184,14 +187,58 @@ func (h *Reviews) GetReview(
 func (h *Reviews) ListReviews(
 	ctx context.Context, req *prwardenv1.ListReviewsRequest,
 ) (*prwardenv1.ListReviewsResponse, error) {
+	selection, err := selectionOf(req)
+	if err != nil {
+		return nil, err
+	}
 	reviews, next, err := h.service.List(ctx, auth.FromContext(ctx).Organization, review.ListInput{
-		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Status: review.Status(word(req.GetStatus())),
+		Selection: selection, Status: review.Status(word(req.GetStatus())),
+		Standing: review.Standing(word(req.GetStanding())), Outcome: finding.Outcome(word(req.GetVerdict())),
 		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &prwardenv1.ListReviewsResponse{NextPageToken: next, Reviews: each(reviews, toListed)}, nil
+}
+
+// selectionOf is what a request selects reviews by.
+func selectionOf(req interface {
+	GetQuery() string
+	GetRepo() string
+	GetPrNumber() int32
+	GetCreatedBy() string
+	GetSince() *timestamppb.Timestamp
+	GetUntil() *timestamppb.Timestamp
+}) (review.Selection, error) {
+	since, err := fromTime("since", req.GetSince())
+	if err != nil {
+		return review.Selection{}, err
+	}
+	until, err := fromTime("until", req.GetUntil())
+
+	return review.Selection{
+		Query: req.GetQuery(), Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), CreatedBy: req.GetCreatedBy(),
+		Since: since, Until: until,
+	}, err
+}
+
+// CountReviews implements ReviewService.
+func (h *Reviews) CountReviews(
+	ctx context.Context, req *prwardenv1.CountReviewsRequest,
+) (*prwardenv1.CountReviewsResponse, error) {
+	selection, err := selectionOf(req)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.service.Count(ctx, auth.FromContext(ctx).Organization, selection)
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.CountReviewsResponse{
+		All: clamp(n.All), Failed: clamp(n.Failed), Passed: clamp(n.Passed), Incomplete: clamp(n.Incomplete),
+		Running: clamp(n.Running), NotScanned: clamp(n.NotScanned),
+	}, nil
 }
 
 // CancelReview implements ReviewService.

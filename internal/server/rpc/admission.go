@@ -149,7 +149,7 @@ func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	reads := slices.ContainsFunc([]string{"Get", "List", "Watch", "Test", "Try", "Export"}, func(verb string) bool {
+	reads := slices.ContainsFunc([]string{"Get", "List", "Count", "Search", "Watch", "Test", "Try", "Export"}, func(verb string) bool {
 		return strings.HasPrefix(name, verb)
 	})
 	scopes := scopesOf(service)

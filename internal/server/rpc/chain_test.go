@@ -57,8 +57,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 	assert.Equal(t, map[string]auth.Scope{
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
-		"ListReviews": auth.ReviewsRead,
-		"GetPolicy":   auth.PolicyRead, "SetPolicy": auth.PolicyWrite,
+		"ListReviews": auth.ReviewsRead, "CountReviews": auth.ReviewsRead, "SearchFindings": auth.ReviewsRead,
+		"GetPolicy": auth.PolicyRead, "SetPolicy": auth.PolicyWrite,
 		"SetUpGitHubApp":   auth.HostsWrite,
 		"CreateConnection": auth.HostsWrite, "UpdateConnection": auth.HostsWrite, "DeleteConnection": auth.HostsWrite,
 		"CreateWebhook": auth.WebhooksWrite, "UpdateWebhook": auth.WebhooksWrite, "DeleteWebhook": auth.WebhooksWrite,

@@ -579,6 +579,63 @@ func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
 }
 
+// Key is what the findings of a group have in common.
+type Grouping_Key int32
+
+const (
+	// Refused.
+	Grouping_unspecified Grouping_Key = 0
+	// Their rule.
+	Grouping_rule Grouping_Key = 1
+	// Their repository and file.
+	Grouping_file Grouping_Key = 2
+	// Their repository.
+	Grouping_repo Grouping_Key = 3
+)
+
+// Enum value maps for Grouping_Key.
+var (
+	Grouping_Key_name = map[int32]string{
+		0: "unspecified",
+		1: "rule",
+		2: "file",
+		3: "repo",
+	}
+	Grouping_Key_value = map[string]int32{
+		"unspecified": 0,
+		"rule":        1,
+		"file":        2,
+		"repo":        3,
+	}
+)
+
+func (x Grouping_Key) Enum() *Grouping_Key {
+	p := new(Grouping_Key)
+	*p = x
+	return p
+}
+
+func (x Grouping_Key) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Grouping_Key) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+}
+
+func (Grouping_Key) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[9]
+}
+
+func (x Grouping_Key) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Grouping_Key.Descriptor instead.
+func (Grouping_Key) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20, 0}
+}
+
 // Suppressed says what becomes of findings that comments suppress, and of those
 // that somebody set aside.
 type GetSarifRequest_Suppressed int32
@@ -617,11 +674,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[9]
+	return &file_prwarden_v1_review_proto_enumTypes[10]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -630,7 +687,60 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22, 0}
+}
+
+// Standing says why a review has no result, as CountReviews counts.
+type ListReviewsRequest_Standing int32
+
+const (
+	// Refused.
+	ListReviewsRequest_unspecified ListReviewsRequest_Standing = 0
+	// It is `queued` or `in_progress`.
+	ListReviewsRequest_running ListReviewsRequest_Standing = 1
+	// It is `failed` or `canceled`.
+	ListReviewsRequest_not_scanned ListReviewsRequest_Standing = 2
+)
+
+// Enum value maps for ListReviewsRequest_Standing.
+var (
+	ListReviewsRequest_Standing_name = map[int32]string{
+		0: "unspecified",
+		1: "running",
+		2: "not_scanned",
+	}
+	ListReviewsRequest_Standing_value = map[string]int32{
+		"unspecified": 0,
+		"running":     1,
+		"not_scanned": 2,
+	}
+)
+
+func (x ListReviewsRequest_Standing) Enum() *ListReviewsRequest_Standing {
+	p := new(ListReviewsRequest_Standing)
+	*p = x
+	return p
+}
+
+func (x ListReviewsRequest_Standing) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListReviewsRequest_Standing) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
+}
+
+func (ListReviewsRequest_Standing) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[11]
+}
+
+func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
+func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23, 0}
 }
 
 // Review is one scan of a pull request.
@@ -713,9 +823,25 @@ type Review struct {
 	// Page on which a GitHub App, a connection of the organization, shows the findings
 	// of `head_sha` in its check, so that a job of a CI service need not annotate them
 	// once more. Only GetReview tells it; absent where no App does.
-	CheckUrl      *string `protobuf:"bytes,29,opt,name=check_url,json=checkUrl,proto3,oneof" json:"check_url,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CheckUrl *string `protobuf:"bytes,29,opt,name=check_url,json=checkUrl,proto3,oneof" json:"check_url,omitempty"`
+	// Title of the pull request when it was reviewed, of at most 300 bytes without
+	// control characters: as the code host told it where a connection reads it, else
+	// the subject of the head commit. Absent until known.
+	HeadTitle *string `protobuf:"bytes,30,opt,name=head_title,json=headTitle,proto3,oneof" json:"head_title,omitempty"`
+	// Who opened the pull request, of at most 100 bytes: the login that the code host
+	// told, else the author's name of the head commit. Absent until known.
+	HeadAuthor *string `protobuf:"bytes,31,opt,name=head_author,json=headAuthor,proto3,oneof" json:"head_author,omitempty"`
+	// Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+	// is decided; absent until complete.
+	Open *SeveritySummary `protobuf:"bytes,32,opt,name=open,proto3" json:"open,omitempty"`
+	// How many findings that are reported are new; absent until complete.
+	NewCount *int32 `protobuf:"varint,33,opt,name=new_count,json=newCount,proto3,oneof" json:"new_count,omitempty"`
+	// How many findings are fixed; absent until complete.
+	FixedCount *int32 `protobuf:"varint,34,opt,name=fixed_count,json=fixedCount,proto3,oneof" json:"fixed_count,omitempty"`
+	// How many findings a comment suppresses; absent until complete.
+	SuppressedCount *int32 `protobuf:"varint,35,opt,name=suppressed_count,json=suppressedCount,proto3,oneof" json:"suppressed_count,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Review) Reset() {
@@ -949,6 +1075,48 @@ func (x *Review) GetCheckUrl() string {
 		return *x.CheckUrl
 	}
 	return ""
+}
+
+func (x *Review) GetHeadTitle() string {
+	if x != nil && x.HeadTitle != nil {
+		return *x.HeadTitle
+	}
+	return ""
+}
+
+func (x *Review) GetHeadAuthor() string {
+	if x != nil && x.HeadAuthor != nil {
+		return *x.HeadAuthor
+	}
+	return ""
+}
+
+func (x *Review) GetOpen() *SeveritySummary {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+func (x *Review) GetNewCount() int32 {
+	if x != nil && x.NewCount != nil {
+		return *x.NewCount
+	}
+	return 0
+}
+
+func (x *Review) GetFixedCount() int32 {
+	if x != nil && x.FixedCount != nil {
+		return *x.FixedCount
+	}
+	return 0
+}
+
+func (x *Review) GetSuppressedCount() int32 {
+	if x != nil && x.SuppressedCount != nil {
+		return *x.SuppressedCount
+	}
+	return 0
 }
 
 // Priority holds the priorities of reviews.
@@ -2171,6 +2339,420 @@ func (x *ListFindingsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of SearchFindings.
+type SearchFindingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What findings are counted by; when not given they are listed.
+	GroupBy *Grouping_Key `protobuf:"varint,1,opt,name=group_by,json=groupBy,proto3,enum=prwarden.v1.Grouping_Key,oneof" json:"group_by,omitempty"`
+	// Words of which each occurs in the rule id, the repository, the file or the
+	// message, in any case of ASCII letters: at most 5, parted by spaces.
+	Query *string `protobuf:"bytes,2,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only findings in this repository.
+	Repo *string `protobuf:"bytes,3,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Only findings that are at least as severe.
+	MinSeverity *Severity_Level `protobuf:"varint,4,opt,name=min_severity,json=minSeverity,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"min_severity,omitempty"`
+	// Only findings of this rule, `<category>/<rule-name>` or, in the category
+	// `custom`, its name.
+	RuleId *string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
+	// Only findings in this file: its whole path, in UTF-8, of at most 4,096
+	// characters.
+	File *string `protobuf:"bytes,6,opt,name=file,proto3,oneof" json:"file,omitempty"`
+	// Only findings in this state.
+	State *Finding_State `protobuf:"varint,7,opt,name=state,proto3,enum=prwarden.v1.Finding_State,oneof" json:"state,omitempty"`
+	// Only findings about which this is decided; `open`, nothing is, when not given.
+	Decision *Decision_Kind `protobuf:"varint,8,opt,name=decision,proto3,enum=prwarden.v1.Decision_Kind,oneof" json:"decision,omitempty"`
+	// How many findings or groups to answer at most: 1 to 1,000; 100 when not given.
+	PageSize *int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
+	// `next_page_token` of the page before, with the same filters.
+	PageToken     *string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchFindingsRequest) Reset() {
+	*x = SearchFindingsRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchFindingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchFindingsRequest) ProtoMessage() {}
+
+func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchFindingsRequest.ProtoReflect.Descriptor instead.
+func (*SearchFindingsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SearchFindingsRequest) GetGroupBy() Grouping_Key {
+	if x != nil && x.GroupBy != nil {
+		return *x.GroupBy
+	}
+	return Grouping_unspecified
+}
+
+func (x *SearchFindingsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetMinSeverity() Severity_Level {
+	if x != nil && x.MinSeverity != nil {
+		return *x.MinSeverity
+	}
+	return Severity_unspecified
+}
+
+func (x *SearchFindingsRequest) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetFile() string {
+	if x != nil && x.File != nil {
+		return *x.File
+	}
+	return ""
+}
+
+func (x *SearchFindingsRequest) GetState() Finding_State {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return Finding_unspecified
+}
+
+func (x *SearchFindingsRequest) GetDecision() Decision_Kind {
+	if x != nil && x.Decision != nil {
+		return *x.Decision
+	}
+	return Decision_unspecified
+}
+
+func (x *SearchFindingsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchFindingsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+// Response of SearchFindings.
+type SearchFindingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The findings, by repository, pull request, file, line and rule id; none with
+	// `group_by`.
+	Findings []*FoundFinding `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
+	// The groups, those with most findings first; none without `group_by`.
+	Groups []*FindingGroup `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	// Counts of all findings that the filters select; only on the first page.
+	Summary *SeveritySummary `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
+	// Token of the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchFindingsResponse) Reset() {
+	*x = SearchFindingsResponse{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchFindingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchFindingsResponse) ProtoMessage() {}
+
+func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchFindingsResponse.ProtoReflect.Descriptor instead.
+func (*SearchFindingsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SearchFindingsResponse) GetFindings() []*FoundFinding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetGroups() []*FindingGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetSummary() *SeveritySummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+func (x *SearchFindingsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// FoundFinding is a finding of the latest review of a pull request.
+type FoundFinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Repository as `<owner>/<repository>`.
+	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
+	// Pull request number.
+	PrNumber int32 `protobuf:"varint,2,opt,name=pr_number,json=prNumber,proto3" json:"pr_number,omitempty"`
+	// The review.
+	ReviewId string `protobuf:"bytes,3,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
+	// As in Review.
+	HeadTitle *string `protobuf:"bytes,4,opt,name=head_title,json=headTitle,proto3,oneof" json:"head_title,omitempty"`
+	// The finding.
+	Finding       *Finding `protobuf:"bytes,5,opt,name=finding,proto3" json:"finding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FoundFinding) Reset() {
+	*x = FoundFinding{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundFinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundFinding) ProtoMessage() {}
+
+func (x *FoundFinding) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundFinding.ProtoReflect.Descriptor instead.
+func (*FoundFinding) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *FoundFinding) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetPrNumber() int32 {
+	if x != nil {
+		return x.PrNumber
+	}
+	return 0
+}
+
+func (x *FoundFinding) GetReviewId() string {
+	if x != nil {
+		return x.ReviewId
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetHeadTitle() string {
+	if x != nil && x.HeadTitle != nil {
+		return *x.HeadTitle
+	}
+	return ""
+}
+
+func (x *FoundFinding) GetFinding() *Finding {
+	if x != nil {
+		return x.Finding
+	}
+	return nil
+}
+
+// Grouping holds what findings are counted by.
+type Grouping struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grouping) Reset() {
+	*x = Grouping{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grouping) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grouping) ProtoMessage() {}
+
+func (x *Grouping) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grouping.ProtoReflect.Descriptor instead.
+func (*Grouping) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+}
+
+// FindingGroup counts findings.
+type FindingGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule, when they are grouped by it.
+	RuleId *string `protobuf:"bytes,1,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
+	// Repository as `<owner>/<repository>`, when they are grouped by it or by file.
+	Repo *string `protobuf:"bytes,2,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Path of the file, as in Finding, when they are grouped by it.
+	File *string `protobuf:"bytes,3,opt,name=file,proto3,oneof" json:"file,omitempty"`
+	// The path when it is not UTF-8.
+	FileBytes []byte `protobuf:"bytes,4,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	// Counts of the findings by severity.
+	Summary *SeveritySummary `protobuf:"bytes,5,opt,name=summary,proto3" json:"summary,omitempty"`
+	// How many pull requests they are in.
+	PullRequests  int32 `protobuf:"varint,6,opt,name=pull_requests,json=pullRequests,proto3" json:"pull_requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindingGroup) Reset() {
+	*x = FindingGroup{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindingGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindingGroup) ProtoMessage() {}
+
+func (x *FindingGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindingGroup.ProtoReflect.Descriptor instead.
+func (*FindingGroup) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *FindingGroup) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetFile() string {
+	if x != nil && x.File != nil {
+		return *x.File
+	}
+	return ""
+}
+
+func (x *FindingGroup) GetFileBytes() []byte {
+	if x != nil {
+		return x.FileBytes
+	}
+	return nil
+}
+
+func (x *FindingGroup) GetSummary() *SeveritySummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+func (x *FindingGroup) GetPullRequests() int32 {
+	if x != nil {
+		return x.PullRequests
+	}
+	return 0
+}
+
 // Request of GetSarif.
 type GetSarifRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2184,7 +2766,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2778,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2791,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -2238,14 +2820,27 @@ type ListReviewsRequest struct {
 	// How many reviews to answer at most: 1 to 200; 50 when not given.
 	PageSize *int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// `next_page_token` of the page before, with the same filters.
-	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	PageToken *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	// Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+	// author, in any case of letters: at most 5, parted by spaces.
+	Query *string `protobuf:"bytes,6,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only reviews that this caller created, as `created_by` of a review has it.
+	CreatedBy *string `protobuf:"bytes,7,opt,name=created_by,json=createdBy,proto3,oneof" json:"created_by,omitempty"`
+	// Only reviews that were created at or after this time.
+	Since *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=since,proto3" json:"since,omitempty"`
+	// Only reviews that were created before this time.
+	Until *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
+	// Only complete reviews with this verdict.
+	Verdict *Verdict_Outcome `protobuf:"varint,10,opt,name=verdict,proto3,enum=prwarden.v1.Verdict_Outcome,oneof" json:"verdict,omitempty"`
+	// Only reviews that have no result.
+	Standing      *ListReviewsRequest_Standing `protobuf:"varint,11,opt,name=standing,proto3,enum=prwarden.v1.ListReviewsRequest_Standing,oneof" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2257,7 +2852,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2270,7 +2865,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -2308,6 +2903,48 @@ func (x *ListReviewsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListReviewsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *ListReviewsRequest) GetCreatedBy() string {
+	if x != nil && x.CreatedBy != nil {
+		return *x.CreatedBy
+	}
+	return ""
+}
+
+func (x *ListReviewsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *ListReviewsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *ListReviewsRequest) GetVerdict() Verdict_Outcome {
+	if x != nil && x.Verdict != nil {
+		return *x.Verdict
+	}
+	return Verdict_unspecified
+}
+
+func (x *ListReviewsRequest) GetStanding() ListReviewsRequest_Standing {
+	if x != nil && x.Standing != nil {
+		return *x.Standing
+	}
+	return ListReviewsRequest_unspecified
+}
+
 // Response of ListReviews.
 type ListReviewsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2321,7 +2958,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2970,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2983,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -2361,6 +2998,189 @@ func (x *ListReviewsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+// Request of CountReviews. The filters are those of ListReviews.
+type CountReviewsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+	// author, in any case of letters: at most 5, parted by spaces.
+	Query *string `protobuf:"bytes,1,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// Only reviews that this caller created, as `created_by` of a review has it.
+	CreatedBy *string `protobuf:"bytes,2,opt,name=created_by,json=createdBy,proto3,oneof" json:"created_by,omitempty"`
+	// Only reviews that were created at or after this time.
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// Only reviews that were created before this time.
+	Until *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	// Only reviews of this repository.
+	Repo *string `protobuf:"bytes,5,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Only reviews of the pull request with this number.
+	PrNumber      *int32 `protobuf:"varint,6,opt,name=pr_number,json=prNumber,proto3,oneof" json:"pr_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountReviewsRequest) Reset() {
+	*x = CountReviewsRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountReviewsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountReviewsRequest) ProtoMessage() {}
+
+func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
+func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *CountReviewsRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *CountReviewsRequest) GetCreatedBy() string {
+	if x != nil && x.CreatedBy != nil {
+		return *x.CreatedBy
+	}
+	return ""
+}
+
+func (x *CountReviewsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *CountReviewsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *CountReviewsRequest) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *CountReviewsRequest) GetPrNumber() int32 {
+	if x != nil && x.PrNumber != nil {
+		return *x.PrNumber
+	}
+	return 0
+}
+
+// Response of CountReviews.
+type CountReviewsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All reviews; the sum of the others.
+	All int32 `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`
+	// Complete ones with the verdict `fail`.
+	Failed int32 `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Complete ones with the verdict `pass`.
+	Passed int32 `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
+	// Complete ones with the verdict `incomplete`.
+	Incomplete int32 `protobuf:"varint,4,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	// Those in the state `queued` or `in_progress`.
+	Running int32 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
+	// Those in the state `failed` or `canceled`.
+	NotScanned    int32 `protobuf:"varint,6,opt,name=not_scanned,json=notScanned,proto3" json:"not_scanned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountReviewsResponse) Reset() {
+	*x = CountReviewsResponse{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountReviewsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountReviewsResponse) ProtoMessage() {}
+
+func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
+func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *CountReviewsResponse) GetAll() int32 {
+	if x != nil {
+		return x.All
+	}
+	return 0
+}
+
+func (x *CountReviewsResponse) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *CountReviewsResponse) GetPassed() int32 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *CountReviewsResponse) GetIncomplete() int32 {
+	if x != nil {
+		return x.Incomplete
+	}
+	return 0
+}
+
+func (x *CountReviewsResponse) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *CountReviewsResponse) GetNotScanned() int32 {
+	if x != nil {
+		return x.NotScanned
+	}
+	return 0
 }
 
 // ListedReview is a Review without its findings and skips, which
@@ -2399,14 +3219,30 @@ type ListedReview struct {
 	// Whether the pull request passes; absent until complete.
 	Verdict *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// Which of the organization's waiting reviews go first.
-	Priority      *Priority_Level `protobuf:"varint,16,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Priority *Priority_Level `protobuf:"varint,16,opt,name=priority,proto3,enum=prwarden.v1.Priority_Level,oneof" json:"priority,omitempty"`
+	// Title of the pull request when it was reviewed, of at most 300 bytes without
+	// control characters: as the code host told it where a connection reads it, else
+	// the subject of the head commit. Absent until known.
+	HeadTitle *string `protobuf:"bytes,17,opt,name=head_title,json=headTitle,proto3,oneof" json:"head_title,omitempty"`
+	// Who opened the pull request, of at most 100 bytes: the login that the code host
+	// told, else the author's name of the head commit. Absent until known.
+	HeadAuthor *string `protobuf:"bytes,18,opt,name=head_author,json=headAuthor,proto3,oneof" json:"head_author,omitempty"`
+	// Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+	// is decided; absent until complete.
+	Open *SeveritySummary `protobuf:"bytes,19,opt,name=open,proto3" json:"open,omitempty"`
+	// How many findings that are reported are new; absent until complete.
+	NewCount *int32 `protobuf:"varint,20,opt,name=new_count,json=newCount,proto3,oneof" json:"new_count,omitempty"`
+	// How many findings are fixed; absent until complete.
+	FixedCount *int32 `protobuf:"varint,21,opt,name=fixed_count,json=fixedCount,proto3,oneof" json:"fixed_count,omitempty"`
+	// How many findings a comment suppresses; absent until complete.
+	SuppressedCount *int32 `protobuf:"varint,22,opt,name=suppressed_count,json=suppressedCount,proto3,oneof" json:"suppressed_count,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2418,7 +3254,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2431,7 +3267,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -2546,6 +3382,48 @@ func (x *ListedReview) GetPriority() Priority_Level {
 	return Priority_unspecified
 }
 
+func (x *ListedReview) GetHeadTitle() string {
+	if x != nil && x.HeadTitle != nil {
+		return *x.HeadTitle
+	}
+	return ""
+}
+
+func (x *ListedReview) GetHeadAuthor() string {
+	if x != nil && x.HeadAuthor != nil {
+		return *x.HeadAuthor
+	}
+	return ""
+}
+
+func (x *ListedReview) GetOpen() *SeveritySummary {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+func (x *ListedReview) GetNewCount() int32 {
+	if x != nil && x.NewCount != nil {
+		return *x.NewCount
+	}
+	return 0
+}
+
+func (x *ListedReview) GetFixedCount() int32 {
+	if x != nil && x.FixedCount != nil {
+		return *x.FixedCount
+	}
+	return 0
+}
+
+func (x *ListedReview) GetSuppressedCount() int32 {
+	if x != nil && x.SuppressedCount != nil {
+		return *x.SuppressedCount
+	}
+	return 0
+}
+
 // Request of CancelReview.
 type CancelReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2557,7 +3435,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +3447,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +3460,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -2603,7 +3481,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2615,7 +3493,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2628,7 +3506,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -2649,7 +3527,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2661,7 +3539,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2674,7 +3552,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -2709,7 +3587,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2721,7 +3599,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2734,7 +3612,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -2797,7 +3675,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xea\x16\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xef\x1a\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2835,7 +3713,17 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"created_by\x18\x1b \x01(\tR\tcreatedBy\x12D\n" +
 	"\bpriority\x18\x1c \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\aR\bpriority\x88\x01\x01\x12 \n" +
-	"\tcheck_url\x18\x1d \x01(\tH\bR\bcheckUrl\x88\x01\x01\"^\n" +
+	"\tcheck_url\x18\x1d \x01(\tH\bR\bcheckUrl\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"head_title\x18\x1e \x01(\tH\tR\theadTitle\x88\x01\x01\x12$\n" +
+	"\vhead_author\x18\x1f \x01(\tH\n" +
+	"R\n" +
+	"headAuthor\x88\x01\x01\x120\n" +
+	"\x04open\x18  \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\x04open\x12 \n" +
+	"\tnew_count\x18! \x01(\x05H\vR\bnewCount\x88\x01\x01\x12$\n" +
+	"\vfixed_count\x18\" \x01(\x05H\fR\n" +
+	"fixedCount\x88\x01\x01\x12.\n" +
+	"\x10suppressed_count\x18# \x01(\x05H\rR\x0fsuppressedCount\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -2844,7 +3732,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xfb\t\x92A\xf7\t2\xf4\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\"}B\t\n" +
+	"\bcanceled\x10\x05:\xba\v\x92A\xb6\v2\xb3\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_count\": 1, \"fixed_count\": 0, \"suppressed_count\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -2854,7 +3742,13 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x0e_base_found_byB\v\n" +
 	"\t_priorityB\f\n" +
 	"\n" +
-	"_check_url\"9\n" +
+	"_check_urlB\r\n" +
+	"\v_head_titleB\x0e\n" +
+	"\f_head_authorB\f\n" +
+	"\n" +
+	"_new_countB\x0e\n" +
+	"\f_fixed_countB\x13\n" +
+	"\x11_suppressed_count\"9\n" +
 	"\bPriority\"-\n" +
 	"\x05Level\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
@@ -3040,7 +3934,70 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\t_decision\"\xb7\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x91\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
+	"\x15SearchFindingsRequest\x12E\n" +
+	"\bgroup_by\x18\x01 \x01(\x0e2\x19.prwarden.v1.Grouping.KeyB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\agroupBy\x88\x01\x01\x12%\n" +
+	"\x05query\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x01R\x05query\x88\x01\x01\x12N\n" +
+	"\x04repo\x18\x03 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x02R\x04repo\x88\x01\x01\x12O\n" +
+	"\fmin_severity\x18\x04 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\vminSeverity\x88\x01\x01\x12U\n" +
+	"\arule_id\x18\x05 \x01(\tB7\xbaH4r2\x18d2.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$H\x04R\x06ruleId\x88\x01\x01\x12#\n" +
+	"\x04file\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80 H\x05R\x04file\x88\x01\x01\x12A\n" +
+	"\x05state\x18\a \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x06R\x05state\x88\x01\x01\x12G\n" +
+	"\bdecision\x18\b \x01(\x0e2\x1a.prwarden.v1.Decision.KindB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\aR\bdecision\x88\x01\x01\x124\n" +
+	"\tpage_size\x18\t \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\bR\bpageSize\x88\x01\x01\x12,\n" +
+	"\n" +
+	"page_token\x18\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aH\tR\tpageToken\x88\x01\x01B\v\n" +
+	"\t_group_byB\b\n" +
+	"\x06_queryB\a\n" +
+	"\x05_repoB\x0f\n" +
+	"\r_min_severityB\n" +
+	"\n" +
+	"\b_rule_idB\a\n" +
+	"\x05_fileB\b\n" +
+	"\x06_stateB\v\n" +
+	"\t_decisionB\f\n" +
+	"\n" +
+	"_page_sizeB\r\n" +
+	"\v_page_token\"\x97\x04\n" +
+	"\x16SearchFindingsResponse\x12>\n" +
+	"\bfindings\x18\x01 \x03(\v2\x19.prwarden.v1.FoundFindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12:\n" +
+	"\x06groups\x18\x02 \x03(\v2\x19.prwarden.v1.FindingGroupB\a\x92A\x04\xa0\x01\xe8\aR\x06groups\x126\n" +
+	"\asummary\x18\x03 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12&\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken:\xa0\x02\x92A\x9c\x022\x99\x02{\"findings\": [], \"groups\": [{\"rule_id\": \"security/no-eval\", \"summary\": {\"critical\": 0, \"high\": 31, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"pull_requests\": 12}], \"summary\": {\"critical\": 0, \"high\": 31, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"next_page_token\": \"\"}\"\xc7\x01\n" +
+	"\fFoundFinding\x12\x12\n" +
+	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x1b\n" +
+	"\tpr_number\x18\x02 \x01(\x05R\bprNumber\x12\x1b\n" +
+	"\treview_id\x18\x03 \x01(\tR\breviewId\x12\"\n" +
+	"\n" +
+	"head_title\x18\x04 \x01(\tH\x00R\theadTitle\x88\x01\x01\x126\n" +
+	"\afinding\x18\x05 \x01(\v2\x14.prwarden.v1.FindingB\x06\xbaH\x03\xc8\x01\x01R\afindingB\r\n" +
+	"\v_head_title\"@\n" +
+	"\bGrouping\"4\n" +
+	"\x03Key\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\b\n" +
+	"\x04rule\x10\x01\x12\b\n" +
+	"\x04file\x10\x02\x12\b\n" +
+	"\x04repo\x10\x03\"\x94\x02\n" +
+	"\fFindingGroup\x12\x1c\n" +
+	"\arule_id\x18\x01 \x01(\tH\x00R\x06ruleId\x88\x01\x01\x12\x17\n" +
+	"\x04repo\x18\x02 \x01(\tH\x01R\x04repo\x88\x01\x01\x12\x17\n" +
+	"\x04file\x18\x03 \x01(\tH\x02R\x04file\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"file_bytes\x18\x04 \x01(\fH\x03R\tfileBytes\x88\x01\x01\x12>\n" +
+	"\asummary\x18\x05 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12#\n" +
+	"\rpull_requests\x18\x06 \x01(\x05R\fpullRequestsB\n" +
+	"\n" +
+	"\b_rule_idB\a\n" +
+	"\x05_repoB\a\n" +
+	"\x05_fileB\r\n" +
+	"\v_file_bytes\"\x91\x02\n" +
 	"\x0fGetSarifRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12X\n" +
 	"\n" +
@@ -3052,7 +4009,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\v\n" +
 	"\ainclude\x10\x01\x12\b\n" +
 	"\x04omit\x10\x02B\r\n" +
-	"\v_suppressed\"\xf6\x02\n" +
+	"\v_suppressed\"\xbe\x06\n" +
 	"\x12ListReviewsRequest\x12N\n" +
 	"\x04repo\x18\x01 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\bprNumber\x88\x01\x01\x12C\n" +
@@ -3060,17 +4017,63 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\x06status\x88\x01\x01\x123\n" +
 	"\tpage_size\x18\x04 \x01(\x05B\x11\x92A\x04:\x0250\xbaH\a\x1a\x05\x18\xc8\x01(\x01H\x03R\bpageSize\x88\x01\x01\x12,\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x04R\tpageToken\x88\x01\x01B\a\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x04R\tpageToken\x88\x01\x01\x12%\n" +
+	"\x05query\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x05R\x05query\x88\x01\x01\x12.\n" +
+	"\n" +
+	"created_by\x18\a \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03H\x06R\tcreatedBy\x88\x01\x01\x120\n" +
+	"\x05since\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12G\n" +
+	"\averdict\x18\n" +
+	" \x01(\x0e2\x1c.prwarden.v1.Verdict.OutcomeB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\aR\averdict\x88\x01\x01\x12U\n" +
+	"\bstanding\x18\v \x01(\x0e2(.prwarden.v1.ListReviewsRequest.StandingB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\bR\bstanding\x88\x01\x01\"9\n" +
+	"\bStanding\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\v\n" +
+	"\arunning\x10\x01\x12\x0f\n" +
+	"\vnot_scanned\x10\x02B\a\n" +
 	"\x05_repoB\f\n" +
 	"\n" +
 	"_pr_numberB\t\n" +
 	"\a_statusB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\x84\x06\n" +
+	"\v_page_tokenB\b\n" +
+	"\x06_queryB\r\n" +
+	"\v_created_byB\n" +
+	"\n" +
+	"\b_verdictB\v\n" +
+	"\t_standing\"\xc3\a\n" +
 	"\x13ListReviewsResponse\x12<\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\x86\x05\x92A\x82\x052\xff\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\"}], \"next_page_token\": \"\"}\"\x89\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc5\x06\x92A\xc1\x062\xbe\x06{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_count\": 1, \"fixed_count\": 0, \"suppressed_count\": 0}], \"next_page_token\": \"\"}\"\xfb\x02\n" +
+	"\x13CountReviewsRequest\x12%\n" +
+	"\x05query\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05query\x88\x01\x01\x12.\n" +
+	"\n" +
+	"created_by\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03H\x01R\tcreatedBy\x88\x01\x01\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12N\n" +
+	"\x04repo\x18\x05 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x02R\x04repo\x88\x01\x01\x12)\n" +
+	"\tpr_number\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x03R\bprNumber\x88\x01\x01B\b\n" +
+	"\x06_queryB\r\n" +
+	"\v_created_byB\a\n" +
+	"\x05_repoB\f\n" +
+	"\n" +
+	"_pr_number\"\x93\x02\n" +
+	"\x14CountReviewsResponse\x12\x10\n" +
+	"\x03all\x18\x01 \x01(\x05R\x03all\x12\x16\n" +
+	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x16\n" +
+	"\x06passed\x18\x03 \x01(\x05R\x06passed\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\x04 \x01(\x05R\n" +
+	"incomplete\x12\x18\n" +
+	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x1f\n" +
+	"\vnot_scanned\x18\x06 \x01(\x05R\n" +
+	"notScanned:^\x92A[2Y{\"all\": 128, \"failed\": 31, \"passed\": 90, \"incomplete\": 2, \"running\": 1, \"not_scanned\": 4}\"\xcf\b\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -3091,11 +4094,26 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"created_by\x18\x0e \x01(\tR\tcreatedBy\x12.\n" +
 	"\averdict\x18\x0f \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x12D\n" +
-	"\bpriority\x18\x10 \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\x03R\bpriority\x88\x01\x01B\t\n" +
+	"\bpriority\x18\x10 \x01(\x0e2\x1b.prwarden.v1.Priority.LevelB\x06\xbaH\x03\xc8\x01\x01H\x03R\bpriority\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"head_title\x18\x11 \x01(\tH\x04R\theadTitle\x88\x01\x01\x12$\n" +
+	"\vhead_author\x18\x12 \x01(\tH\x05R\n" +
+	"headAuthor\x88\x01\x01\x120\n" +
+	"\x04open\x18\x13 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\x04open\x12 \n" +
+	"\tnew_count\x18\x14 \x01(\x05H\x06R\bnewCount\x88\x01\x01\x12$\n" +
+	"\vfixed_count\x18\x15 \x01(\x05H\aR\n" +
+	"fixedCount\x88\x01\x01\x12.\n" +
+	"\x10suppressed_count\x18\x16 \x01(\x05H\bR\x0fsuppressedCount\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\v\n" +
-	"\t_priority\"v\n" +
+	"\t_priorityB\r\n" +
+	"\v_head_titleB\x0e\n" +
+	"\f_head_authorB\f\n" +
+	"\n" +
+	"_new_countB\x0e\n" +
+	"\f_fixed_countB\x13\n" +
+	"\x11_suppressed_count\"v\n" +
 	"\x13CancelReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +
@@ -3116,7 +4134,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
 	"\f_files_totalB\x14\n" +
-	"\x12_scanner_available2\xc6\v\n" +
+	"\x12_scanner_available2\xa7\r\n" +
 	"\rReviewService\x12\xc2\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -3128,10 +4146,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\xb2\xfb\x18&\n" +
 	"\x04NONE\x12\x1ethe review says who created it\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
-	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xc3\x01\n" +
+	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12n\n" +
+	"\fCountReviews\x12 .prwarden.v1.CountReviewsRequest\x1a!.prwarden.v1.CountReviewsResponse\"\x19\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/reviews:count\x12\xc3\x01\n" +
 	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
 	"\x03409\x12:\n" +
-	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12o\n" +
+	"\x0eSearchFindings\x12\".prwarden.v1.SearchFindingsRequest\x1a#.prwarden.v1.SearchFindingsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/findings\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
@@ -3154,122 +4174,152 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_prwarden_v1_review_proto_goTypes = []any{
-	(Review_Status)(0),              // 0: prwarden.v1.Review.Status
-	(Priority_Level)(0),             // 1: prwarden.v1.Priority.Level
-	(Verdict_Outcome)(0),            // 2: prwarden.v1.Verdict.Outcome
-	(Base_FoundBy)(0),               // 3: prwarden.v1.Base.FoundBy
-	(SwitchedOff_Side)(0),           // 4: prwarden.v1.SwitchedOff.Side
-	(SwitchedOff_Way)(0),            // 5: prwarden.v1.SwitchedOff.Way
-	(Finding_State)(0),              // 6: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                // 7: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),   // 8: prwarden.v1.ListFindingsRequest.Kind
-	(GetSarifRequest_Suppressed)(0), // 9: prwarden.v1.GetSarifRequest.Suppressed
-	(*Review)(nil),                  // 10: prwarden.v1.Review
-	(*Priority)(nil),                // 11: prwarden.v1.Priority
-	(*Verdict)(nil),                 // 12: prwarden.v1.Verdict
-	(*Base)(nil),                    // 13: prwarden.v1.Base
-	(*Exclusions)(nil),              // 14: prwarden.v1.Exclusions
-	(*SwitchedOff)(nil),             // 15: prwarden.v1.SwitchedOff
-	(*LookedAt)(nil),                // 16: prwarden.v1.LookedAt
-	(*ReviewError)(nil),             // 17: prwarden.v1.ReviewError
-	(*Finding)(nil),                 // 18: prwarden.v1.Finding
-	(*Suppression)(nil),             // 19: prwarden.v1.Suppression
-	(*Skip)(nil),                    // 20: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),     // 21: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),    // 22: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),        // 23: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),       // 24: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),     // 25: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),    // 26: prwarden.v1.ListFindingsResponse
-	(*GetSarifRequest)(nil),         // 27: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),      // 28: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),     // 29: prwarden.v1.ListReviewsResponse
-	(*ListedReview)(nil),            // 30: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),     // 31: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),    // 32: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),      // 33: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),     // 34: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),   // 35: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),         // 36: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),             // 37: prwarden.v1.Severity.Level
-	(*Triage)(nil),                  // 38: prwarden.v1.Triage
-	(Decision_Kind)(0),              // 39: prwarden.v1.Decision.Kind
-	(*httpbody.HttpBody)(nil),       // 40: google.api.HttpBody
+	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
+	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
+	(Verdict_Outcome)(0),             // 2: prwarden.v1.Verdict.Outcome
+	(Base_FoundBy)(0),                // 3: prwarden.v1.Base.FoundBy
+	(SwitchedOff_Side)(0),            // 4: prwarden.v1.SwitchedOff.Side
+	(SwitchedOff_Way)(0),             // 5: prwarden.v1.SwitchedOff.Way
+	(Finding_State)(0),               // 6: prwarden.v1.Finding.State
+	(Skip_Reason)(0),                 // 7: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),    // 8: prwarden.v1.ListFindingsRequest.Kind
+	(Grouping_Key)(0),                // 9: prwarden.v1.Grouping.Key
+	(GetSarifRequest_Suppressed)(0),  // 10: prwarden.v1.GetSarifRequest.Suppressed
+	(ListReviewsRequest_Standing)(0), // 11: prwarden.v1.ListReviewsRequest.Standing
+	(*Review)(nil),                   // 12: prwarden.v1.Review
+	(*Priority)(nil),                 // 13: prwarden.v1.Priority
+	(*Verdict)(nil),                  // 14: prwarden.v1.Verdict
+	(*Base)(nil),                     // 15: prwarden.v1.Base
+	(*Exclusions)(nil),               // 16: prwarden.v1.Exclusions
+	(*SwitchedOff)(nil),              // 17: prwarden.v1.SwitchedOff
+	(*LookedAt)(nil),                 // 18: prwarden.v1.LookedAt
+	(*ReviewError)(nil),              // 19: prwarden.v1.ReviewError
+	(*Finding)(nil),                  // 20: prwarden.v1.Finding
+	(*Suppression)(nil),              // 21: prwarden.v1.Suppression
+	(*Skip)(nil),                     // 22: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),      // 23: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),     // 24: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),         // 25: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),        // 26: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),      // 27: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),     // 28: prwarden.v1.ListFindingsResponse
+	(*SearchFindingsRequest)(nil),    // 29: prwarden.v1.SearchFindingsRequest
+	(*SearchFindingsResponse)(nil),   // 30: prwarden.v1.SearchFindingsResponse
+	(*FoundFinding)(nil),             // 31: prwarden.v1.FoundFinding
+	(*Grouping)(nil),                 // 32: prwarden.v1.Grouping
+	(*FindingGroup)(nil),             // 33: prwarden.v1.FindingGroup
+	(*GetSarifRequest)(nil),          // 34: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 35: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 36: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 37: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 38: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 39: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 40: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 41: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 42: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 43: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 45: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 46: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 47: prwarden.v1.Triage
+	(Decision_Kind)(0),               // 48: prwarden.v1.Decision.Kind
+	(*httpbody.HttpBody)(nil),        // 49: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	35, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	18, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	36, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	35, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	35, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	17, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	20, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	18, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	18, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	12, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	44, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	20, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	45, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	44, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	44, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	19, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	22, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	20, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	20, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	14, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
 	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	16, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	14, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
-	15, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
-	18, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
+	18, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	16, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
+	17, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
+	20, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	2,  // 17: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	37, // 18: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
-	4,  // 19: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
-	5,  // 20: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	37, // 21: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 22: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	19, // 23: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	38, // 24: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	7,  // 25: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	37, // 26: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	37, // 27: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 28: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 29: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	10, // 30: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 31: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	37, // 32: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 33: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	39, // 34: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	18, // 35: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 36: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 37: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	30, // 38: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 39: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	35, // 40: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	36, // 41: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	35, // 42: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	35, // 43: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	17, // 44: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	12, // 45: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 46: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	10, // 47: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 48: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	36, // 49: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	17, // 50: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	21, // 51: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	23, // 52: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	28, // 53: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	25, // 54: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	27, // 55: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	31, // 56: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	33, // 57: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	22, // 58: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	24, // 59: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	29, // 60: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	26, // 61: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	40, // 62: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	32, // 63: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	34, // 64: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	58, // [58:65] is the sub-list for method output_type
-	51, // [51:58] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	45, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	46, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
+	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
+	46, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	47, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	7,  // 26: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	46, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	46, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 29: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 30: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	12, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	8,  // 32: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	46, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 34: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	48, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	20, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 37: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	46, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 39: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	48, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	31, // 41: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	33, // 42: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	45, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 44: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	45, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	10, // 46: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 47: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	44, // 48: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	44, // 49: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 50: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	11, // 51: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	39, // 52: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	44, // 53: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	44, // 54: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 55: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	44, // 56: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	45, // 57: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	44, // 58: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	44, // 59: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	19, // 60: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	14, // 61: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 62: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	45, // 63: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	12, // 64: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 65: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	45, // 66: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	19, // 67: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	23, // 68: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	25, // 69: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	35, // 70: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	37, // 71: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	27, // 72: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	29, // 73: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	34, // 74: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	40, // 75: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	42, // 76: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	24, // 77: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	26, // 78: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	36, // 79: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	38, // 80: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	28, // 81: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	30, // 82: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	49, // 83: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	41, // 84: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	43, // 85: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	77, // [77:86] is the sub-list for method output_type
+	68, // [68:77] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -3290,16 +4340,20 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[24].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[25].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      10,
-			NumMessages:   25,
+			NumEnums:      12,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

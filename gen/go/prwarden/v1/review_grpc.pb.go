@@ -20,13 +20,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReviewService_CreateReview_FullMethodName = "/prwarden.v1.ReviewService/CreateReview"
-	ReviewService_GetReview_FullMethodName    = "/prwarden.v1.ReviewService/GetReview"
-	ReviewService_ListReviews_FullMethodName  = "/prwarden.v1.ReviewService/ListReviews"
-	ReviewService_ListFindings_FullMethodName = "/prwarden.v1.ReviewService/ListFindings"
-	ReviewService_GetSarif_FullMethodName     = "/prwarden.v1.ReviewService/GetSarif"
-	ReviewService_CancelReview_FullMethodName = "/prwarden.v1.ReviewService/CancelReview"
-	ReviewService_WatchReview_FullMethodName  = "/prwarden.v1.ReviewService/WatchReview"
+	ReviewService_CreateReview_FullMethodName   = "/prwarden.v1.ReviewService/CreateReview"
+	ReviewService_GetReview_FullMethodName      = "/prwarden.v1.ReviewService/GetReview"
+	ReviewService_ListReviews_FullMethodName    = "/prwarden.v1.ReviewService/ListReviews"
+	ReviewService_CountReviews_FullMethodName   = "/prwarden.v1.ReviewService/CountReviews"
+	ReviewService_ListFindings_FullMethodName   = "/prwarden.v1.ReviewService/ListFindings"
+	ReviewService_SearchFindings_FullMethodName = "/prwarden.v1.ReviewService/SearchFindings"
+	ReviewService_GetSarif_FullMethodName       = "/prwarden.v1.ReviewService/GetSarif"
+	ReviewService_CancelReview_FullMethodName   = "/prwarden.v1.ReviewService/CancelReview"
+	ReviewService_WatchReview_FullMethodName    = "/prwarden.v1.ReviewService/WatchReview"
 )
 
 // ReviewServiceClient is the client API for ReviewService service.
@@ -60,12 +62,20 @@ type ReviewServiceClient interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ListReviewsResponse, error)
+	// CountReviews counts the organization's reviews by where they stand.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+	CountReviews(ctx context.Context, in *CountReviewsRequest, opts ...grpc.CallOption) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
 	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error)
+	// SearchFindings lists the findings that the latest complete review of each pull
+	// request reports, or counts them by rule, file or repository. Without `decision`
+	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or page token.
+	SearchFindings(ctx context.Context, in *SearchFindingsRequest, opts ...grpc.CallOption) (*SearchFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -124,10 +134,30 @@ func (c *reviewServiceClient) ListReviews(ctx context.Context, in *ListReviewsRe
 	return out, nil
 }
 
+func (c *reviewServiceClient) CountReviews(ctx context.Context, in *CountReviewsRequest, opts ...grpc.CallOption) (*CountReviewsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountReviewsResponse)
+	err := c.cc.Invoke(ctx, ReviewService_CountReviews_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *reviewServiceClient) ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListFindingsResponse)
 	err := c.cc.Invoke(ctx, ReviewService_ListFindings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) SearchFindings(ctx context.Context, in *SearchFindingsRequest, opts ...grpc.CallOption) (*SearchFindingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchFindingsResponse)
+	err := c.cc.Invoke(ctx, ReviewService_SearchFindings_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -204,12 +234,20 @@ type ReviewServiceServer interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error)
+	// CountReviews counts the organization's reviews by where they stand.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+	CountReviews(context.Context, *CountReviewsRequest) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
 	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error)
+	// SearchFindings lists the findings that the latest complete review of each pull
+	// request reports, or counts them by rule, file or repository. Without `decision`
+	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or page token.
+	SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -247,8 +285,14 @@ func (UnimplementedReviewServiceServer) GetReview(context.Context, *GetReviewReq
 func (UnimplementedReviewServiceServer) ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListReviews not implemented")
 }
+func (UnimplementedReviewServiceServer) CountReviews(context.Context, *CountReviewsRequest) (*CountReviewsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountReviews not implemented")
+}
 func (UnimplementedReviewServiceServer) ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListFindings not implemented")
+}
+func (UnimplementedReviewServiceServer) SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchFindings not implemented")
 }
 func (UnimplementedReviewServiceServer) GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSarif not implemented")
@@ -334,6 +378,24 @@ func _ReviewService_ListReviews_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_CountReviews_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountReviewsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).CountReviews(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_CountReviews_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).CountReviews(ctx, req.(*CountReviewsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_ListFindings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListFindingsRequest)
 	if err := dec(in); err != nil {
@@ -348,6 +410,24 @@ func _ReviewService_ListFindings_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ReviewServiceServer).ListFindings(ctx, req.(*ListFindingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReviewService_SearchFindings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchFindingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).SearchFindings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_SearchFindings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).SearchFindings(ctx, req.(*SearchFindingsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -419,8 +499,16 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ReviewService_ListReviews_Handler,
 		},
 		{
+			MethodName: "CountReviews",
+			Handler:    _ReviewService_CountReviews_Handler,
+		},
+		{
 			MethodName: "ListFindings",
 			Handler:    _ReviewService_ListFindings_Handler,
+		},
+		{
+			MethodName: "SearchFindings",
+			Handler:    _ReviewService_SearchFindings_Handler,
 		},
 		{
 			MethodName: "GetSarif",

@@ -1529,7 +1529,12 @@ type ScanResult struct {
 	// What the base's rules file wants less of in the pull request, as JSON of at most
 	// 200 bytes with the keys no_comments, comments_min, comments_max,
 	// forks_comments_max, no_summary and no_drafts; empty for nothing.
-	Publish       string `protobuf:"bytes,18,opt,name=publish,proto3" json:"publish,omitempty"`
+	Publish string `protobuf:"bytes,18,opt,name=publish,proto3" json:"publish,omitempty"`
+	// First paragraph of the message of the head commit, at most 300 bytes without
+	// control characters; empty when it has none.
+	HeadTitle string `protobuf:"bytes,19,opt,name=head_title,json=headTitle,proto3" json:"head_title,omitempty"`
+	// Name of the author of the head commit, at most 100 bytes likewise.
+	HeadAuthor    string `protobuf:"bytes,20,opt,name=head_author,json=headAuthor,proto3" json:"head_author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1686,6 +1691,20 @@ func (x *ScanResult) GetRuleCosts() []*RuleCost {
 func (x *ScanResult) GetPublish() string {
 	if x != nil {
 		return x.Publish
+	}
+	return ""
+}
+
+func (x *ScanResult) GetHeadTitle() string {
+	if x != nil {
+		return x.HeadTitle
+	}
+	return ""
+}
+
+func (x *ScanResult) GetHeadAuthor() string {
+	if x != nil {
+		return x.HeadAuthor
 	}
 	return ""
 }
@@ -2000,7 +2019,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
-	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xe4\x06\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xa4\a\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -2028,7 +2047,11 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x12<\n" +
 	"\n" +
 	"rule_costs\x18\x0f \x03(\v2\x1d.prwarden.scanner.v1.RuleCostR\truleCosts\x12\x18\n" +
-	"\apublish\x18\x12 \x01(\tR\apublish\x1a:\n" +
+	"\apublish\x18\x12 \x01(\tR\apublish\x12\x1d\n" +
+	"\n" +
+	"head_title\x18\x13 \x01(\tR\theadTitle\x12\x1f\n" +
+	"\vhead_author\x18\x14 \x01(\tR\n" +
+	"headAuthor\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"S\n" +

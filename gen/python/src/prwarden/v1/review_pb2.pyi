@@ -92,6 +92,12 @@ class Review(google.protobuf.message.Message):
     CREATED_BY_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
     CHECK_URL_FIELD_NUMBER: builtins.int
+    HEAD_TITLE_FIELD_NUMBER: builtins.int
+    HEAD_AUTHOR_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    NEW_COUNT_FIELD_NUMBER: builtins.int
+    FIXED_COUNT_FIELD_NUMBER: builtins.int
+    SUPPRESSED_COUNT_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -138,6 +144,21 @@ class Review(google.protobuf.message.Message):
     of `head_sha` in its check, so that a job of a CI service need not annotate them
     once more. Only GetReview tells it; absent where no App does.
     """
+    head_title: builtins.str
+    """Title of the pull request when it was reviewed, of at most 300 bytes without
+    control characters: as the code host told it where a connection reads it, else
+    the subject of the head commit. Absent until known.
+    """
+    head_author: builtins.str
+    """Who opened the pull request, of at most 100 bytes: the login that the code host
+    told, else the author's name of the head commit. Absent until known.
+    """
+    new_count: builtins.int
+    """How many findings that are reported are new; absent until complete."""
+    fixed_count: builtins.int
+    """How many findings are fixed; absent until complete."""
+    suppressed_count: builtins.int
+    """How many findings a comment suppresses; absent until complete."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -211,6 +232,12 @@ class Review(google.protobuf.message.Message):
         neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000.
         """
 
+    @property
+    def open(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+        is decided; absent until complete.
+        """
+
     def __init__(
         self,
         *,
@@ -243,9 +270,15 @@ class Review(google.protobuf.message.Message):
         created_by: builtins.str = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
         check_url: builtins.str | None = ...,
+        head_title: builtins.str | None = ...,
+        head_author: builtins.str | None = ...,
+        open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        new_count: builtins.int | None = ...,
+        fixed_count: builtins.int | None = ...,
+        suppressed_count: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "observed", b"observed", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_count", b"new_count", "open", b"open", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_count", b"new_count", "observed", b"observed", "open", b"open", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "suppressed_count", b"suppressed_count", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -255,7 +288,15 @@ class Review(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_check_url", b"_check_url"]) -> typing.Literal["check_url"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_fixed_count", b"_fixed_count"]) -> typing.Literal["fixed_count"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_head_author", b"_head_author"]) -> typing.Literal["head_author"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_sha", b"_head_sha"]) -> typing.Literal["head_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_new_count", b"_new_count"]) -> typing.Literal["new_count"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_previous_review_id", b"_previous_review_id"]) -> typing.Literal["previous_review_id"] | None: ...
     @typing.overload
@@ -264,6 +305,8 @@ class Review(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_rules_digest", b"_rules_digest"]) -> typing.Literal["rules_digest"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_count", b"_suppressed_count"]) -> typing.Literal["suppressed_count"] | None: ...
 
 Global___Review: typing_extensions.TypeAlias = Review
 
@@ -1167,6 +1210,252 @@ class ListFindingsResponse(google.protobuf.message.Message):
 Global___ListFindingsResponse: typing_extensions.TypeAlias = ListFindingsResponse
 
 @typing.final
+class SearchFindingsRequest(google.protobuf.message.Message):
+    """Request of SearchFindings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUP_BY_FIELD_NUMBER: builtins.int
+    QUERY_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    MIN_SEVERITY_FIELD_NUMBER: builtins.int
+    RULE_ID_FIELD_NUMBER: builtins.int
+    FILE_FIELD_NUMBER: builtins.int
+    STATE_FIELD_NUMBER: builtins.int
+    DECISION_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    group_by: Global___Grouping.Key.ValueType
+    """What findings are counted by; when not given they are listed."""
+    query: builtins.str
+    """Words of which each occurs in the rule id, the repository, the file or the
+    message, in any case of ASCII letters: at most 5, parted by spaces.
+    """
+    repo: builtins.str
+    """Only findings in this repository."""
+    min_severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
+    """Only findings that are at least as severe."""
+    rule_id: builtins.str
+    """Only findings of this rule, `<category>/<rule-name>` or, in the category
+    `custom`, its name.
+    """
+    file: builtins.str
+    """Only findings in this file: its whole path, in UTF-8, of at most 4,096
+    characters.
+    """
+    state: Global___Finding.State.ValueType
+    """Only findings in this state."""
+    decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType
+    """Only findings about which this is decided; `open`, nothing is, when not given."""
+    page_size: builtins.int
+    """How many findings or groups to answer at most: 1 to 1,000; 100 when not given."""
+    page_token: builtins.str
+    """`next_page_token` of the page before, with the same filters."""
+    def __init__(
+        self,
+        *,
+        group_by: Global___Grouping.Key.ValueType | None = ...,
+        query: builtins.str | None = ...,
+        repo: builtins.str | None = ...,
+        min_severity: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+        rule_id: builtins.str | None = ...,
+        file: builtins.str | None = ...,
+        state: Global___Finding.State.ValueType | None = ...,
+        decision: prwarden.v1.triage_pb2.Decision.Kind.ValueType | None = ...,
+        page_size: builtins.int | None = ...,
+        page_token: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_group_by", b"_group_by", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "_repo", b"_repo", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "group_by", b"group_by", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "repo", b"repo", "rule_id", b"rule_id", "state", b"state"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_decision", b"_decision", "_file", b"_file", "_group_by", b"_group_by", "_min_severity", b"_min_severity", "_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "_repo", b"_repo", "_rule_id", b"_rule_id", "_state", b"_state", "decision", b"decision", "file", b"file", "group_by", b"group_by", "min_severity", b"min_severity", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "repo", b"repo", "rule_id", b"rule_id", "state", b"state"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_decision", b"_decision"]) -> typing.Literal["decision"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file", b"_file"]) -> typing.Literal["file"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_group_by", b"_group_by"]) -> typing.Literal["group_by"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_min_severity", b"_min_severity"]) -> typing.Literal["min_severity"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_size", b"_page_size"]) -> typing.Literal["page_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_token", b"_page_token"]) -> typing.Literal["page_token"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_query", b"_query"]) -> typing.Literal["query"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rule_id", b"_rule_id"]) -> typing.Literal["rule_id"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_state", b"_state"]) -> typing.Literal["state"] | None: ...
+
+Global___SearchFindingsRequest: typing_extensions.TypeAlias = SearchFindingsRequest
+
+@typing.final
+class SearchFindingsResponse(google.protobuf.message.Message):
+    """Response of SearchFindings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FINDINGS_FIELD_NUMBER: builtins.int
+    GROUPS_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Token of the next page; empty on the last one."""
+    @property
+    def findings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FoundFinding]:
+        """The findings, by repository, pull request, file, line and rule id; none with
+        `group_by`.
+        """
+
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FindingGroup]:
+        """The groups, those with most findings first; none without `group_by`."""
+
+    @property
+    def summary(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of all findings that the filters select; only on the first page."""
+
+    def __init__(
+        self,
+        *,
+        findings: collections.abc.Iterable[Global___FoundFinding] | None = ...,
+        groups: collections.abc.Iterable[Global___FindingGroup] | None = ...,
+        summary: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["summary", b"summary"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["findings", b"findings", "groups", b"groups", "next_page_token", b"next_page_token", "summary", b"summary"]) -> None: ...
+
+Global___SearchFindingsResponse: typing_extensions.TypeAlias = SearchFindingsResponse
+
+@typing.final
+class FoundFinding(google.protobuf.message.Message):
+    """FoundFinding is a finding of the latest review of a pull request."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    REPO_FIELD_NUMBER: builtins.int
+    PR_NUMBER_FIELD_NUMBER: builtins.int
+    REVIEW_ID_FIELD_NUMBER: builtins.int
+    HEAD_TITLE_FIELD_NUMBER: builtins.int
+    FINDING_FIELD_NUMBER: builtins.int
+    repo: builtins.str
+    """Repository as `<owner>/<repository>`."""
+    pr_number: builtins.int
+    """Pull request number."""
+    review_id: builtins.str
+    """The review."""
+    head_title: builtins.str
+    """As in Review."""
+    @property
+    def finding(self) -> Global___Finding:
+        """The finding."""
+
+    def __init__(
+        self,
+        *,
+        repo: builtins.str = ...,
+        pr_number: builtins.int = ...,
+        review_id: builtins.str = ...,
+        head_title: builtins.str | None = ...,
+        finding: Global___Finding | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_head_title", b"_head_title", "finding", b"finding", "head_title", b"head_title"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_head_title", b"_head_title", "finding", b"finding", "head_title", b"head_title", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
+
+Global___FoundFinding: typing_extensions.TypeAlias = FoundFinding
+
+@typing.final
+class Grouping(google.protobuf.message.Message):
+    """Grouping holds what findings are counted by."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Key:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _KeyEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Grouping._Key.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Grouping._Key.ValueType  # 0
+        """Refused."""
+        rule: Grouping._Key.ValueType  # 1
+        """Their rule."""
+        file: Grouping._Key.ValueType  # 2
+        """Their repository and file."""
+        repo: Grouping._Key.ValueType  # 3
+        """Their repository."""
+
+    class Key(_Key, metaclass=_KeyEnumTypeWrapper):
+        """Key is what the findings of a group have in common."""
+
+    unspecified: Grouping.Key.ValueType  # 0
+    """Refused."""
+    rule: Grouping.Key.ValueType  # 1
+    """Their rule."""
+    file: Grouping.Key.ValueType  # 2
+    """Their repository and file."""
+    repo: Grouping.Key.ValueType  # 3
+    """Their repository."""
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___Grouping: typing_extensions.TypeAlias = Grouping
+
+@typing.final
+class FindingGroup(google.protobuf.message.Message):
+    """FindingGroup counts findings."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RULE_ID_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    FILE_FIELD_NUMBER: builtins.int
+    FILE_BYTES_FIELD_NUMBER: builtins.int
+    SUMMARY_FIELD_NUMBER: builtins.int
+    PULL_REQUESTS_FIELD_NUMBER: builtins.int
+    rule_id: builtins.str
+    """The rule, when they are grouped by it."""
+    repo: builtins.str
+    """Repository as `<owner>/<repository>`, when they are grouped by it or by file."""
+    file: builtins.str
+    """Path of the file, as in Finding, when they are grouped by it."""
+    file_bytes: builtins.bytes
+    """The path when it is not UTF-8."""
+    pull_requests: builtins.int
+    """How many pull requests they are in."""
+    @property
+    def summary(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of the findings by severity."""
+
+    def __init__(
+        self,
+        *,
+        rule_id: builtins.str | None = ...,
+        repo: builtins.str | None = ...,
+        file: builtins.str | None = ...,
+        file_bytes: builtins.bytes | None = ...,
+        summary: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        pull_requests: builtins.int = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_file", b"_file", "_file_bytes", b"_file_bytes", "_repo", b"_repo", "_rule_id", b"_rule_id", "file", b"file", "file_bytes", b"file_bytes", "repo", b"repo", "rule_id", b"rule_id", "summary", b"summary"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_file", b"_file", "_file_bytes", b"_file_bytes", "_repo", b"_repo", "_rule_id", b"_rule_id", "file", b"file", "file_bytes", b"file_bytes", "pull_requests", b"pull_requests", "repo", b"repo", "rule_id", b"rule_id", "summary", b"summary"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file", b"_file"]) -> typing.Literal["file"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_file_bytes", b"_file_bytes"]) -> typing.Literal["file_bytes"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rule_id", b"_rule_id"]) -> typing.Literal["rule_id"] | None: ...
+
+Global___FindingGroup: typing_extensions.TypeAlias = FindingGroup
+
+@typing.final
 class GetSarifRequest(google.protobuf.message.Message):
     """Request of GetSarif."""
 
@@ -1221,11 +1510,40 @@ class ListReviewsRequest(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    class _Standing:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _StandingEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[ListReviewsRequest._Standing.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: ListReviewsRequest._Standing.ValueType  # 0
+        """Refused."""
+        running: ListReviewsRequest._Standing.ValueType  # 1
+        """It is `queued` or `in_progress`."""
+        not_scanned: ListReviewsRequest._Standing.ValueType  # 2
+        """It is `failed` or `canceled`."""
+
+    class Standing(_Standing, metaclass=_StandingEnumTypeWrapper):
+        """Standing says why a review has no result, as CountReviews counts."""
+
+    unspecified: ListReviewsRequest.Standing.ValueType  # 0
+    """Refused."""
+    running: ListReviewsRequest.Standing.ValueType  # 1
+    """It is `queued` or `in_progress`."""
+    not_scanned: ListReviewsRequest.Standing.ValueType  # 2
+    """It is `failed` or `canceled`."""
+
     REPO_FIELD_NUMBER: builtins.int
     PR_NUMBER_FIELD_NUMBER: builtins.int
     STATUS_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    QUERY_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    VERDICT_FIELD_NUMBER: builtins.int
+    STANDING_FIELD_NUMBER: builtins.int
     repo: builtins.str
     """Only reviews of this repository."""
     pr_number: builtins.int
@@ -1236,6 +1554,24 @@ class ListReviewsRequest(google.protobuf.message.Message):
     """How many reviews to answer at most: 1 to 200; 50 when not given."""
     page_token: builtins.str
     """`next_page_token` of the page before, with the same filters."""
+    query: builtins.str
+    """Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+    author, in any case of letters: at most 5, parted by spaces.
+    """
+    created_by: builtins.str
+    """Only reviews that this caller created, as `created_by` of a review has it."""
+    verdict: Global___Verdict.Outcome.ValueType
+    """Only complete reviews with this verdict."""
+    standing: Global___ListReviewsRequest.Standing.ValueType
+    """Only reviews that have no result."""
+    @property
+    def since(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only reviews that were created at or after this time."""
+
+    @property
+    def until(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only reviews that were created before this time."""
+
     def __init__(
         self,
         *,
@@ -1244,9 +1580,17 @@ class ListReviewsRequest(google.protobuf.message.Message):
         status: Global___Review.Status.ValueType | None = ...,
         page_size: builtins.int | None = ...,
         page_token: builtins.str | None = ...,
+        query: builtins.str | None = ...,
+        created_by: builtins.str | None = ...,
+        since: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        until: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        verdict: Global___Verdict.Outcome.ValueType | None = ...,
+        standing: Global___ListReviewsRequest.Standing.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_page_size", b"_page_size", "_page_token", b"_page_token", "_pr_number", b"_pr_number", "_repo", b"_repo", "_status", b"_status", "page_size", b"page_size", "page_token", b"page_token", "pr_number", b"pr_number", "repo", b"repo", "status", b"status"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_page_size", b"_page_size", "_page_token", b"_page_token", "_pr_number", b"_pr_number", "_repo", b"_repo", "_status", b"_status", "page_size", b"page_size", "page_token", b"page_token", "pr_number", b"pr_number", "repo", b"repo", "status", b"status"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_page_size", b"_page_size", "_page_token", b"_page_token", "_pr_number", b"_pr_number", "_query", b"_query", "_repo", b"_repo", "_standing", b"_standing", "_status", b"_status", "_verdict", b"_verdict", "created_by", b"created_by", "page_size", b"page_size", "page_token", b"page_token", "pr_number", b"pr_number", "query", b"query", "repo", b"repo", "since", b"since", "standing", b"standing", "status", b"status", "until", b"until", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_page_size", b"_page_size", "_page_token", b"_page_token", "_pr_number", b"_pr_number", "_query", b"_query", "_repo", b"_repo", "_standing", b"_standing", "_status", b"_status", "_verdict", b"_verdict", "created_by", b"created_by", "page_size", b"page_size", "page_token", b"page_token", "pr_number", b"pr_number", "query", b"query", "repo", b"repo", "since", b"since", "standing", b"standing", "status", b"status", "until", b"until", "verdict", b"verdict"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_page_size", b"_page_size"]) -> typing.Literal["page_size"] | None: ...
     @typing.overload
@@ -1254,9 +1598,15 @@ class ListReviewsRequest(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_pr_number", b"_pr_number"]) -> typing.Literal["pr_number"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_query", b"_query"]) -> typing.Literal["query"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_standing", b"_standing"]) -> typing.Literal["standing"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_verdict", b"_verdict"]) -> typing.Literal["verdict"] | None: ...
 
 Global___ListReviewsRequest: typing_extensions.TypeAlias = ListReviewsRequest
 
@@ -1285,6 +1635,97 @@ class ListReviewsResponse(google.protobuf.message.Message):
 Global___ListReviewsResponse: typing_extensions.TypeAlias = ListReviewsResponse
 
 @typing.final
+class CountReviewsRequest(google.protobuf.message.Message):
+    """Request of CountReviews. The filters are those of ListReviews."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: builtins.int
+    CREATED_BY_FIELD_NUMBER: builtins.int
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    PR_NUMBER_FIELD_NUMBER: builtins.int
+    query: builtins.str
+    """Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+    author, in any case of letters: at most 5, parted by spaces.
+    """
+    created_by: builtins.str
+    """Only reviews that this caller created, as `created_by` of a review has it."""
+    repo: builtins.str
+    """Only reviews of this repository."""
+    pr_number: builtins.int
+    """Only reviews of the pull request with this number."""
+    @property
+    def since(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only reviews that were created at or after this time."""
+
+    @property
+    def until(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """Only reviews that were created before this time."""
+
+    def __init__(
+        self,
+        *,
+        query: builtins.str | None = ...,
+        created_by: builtins.str | None = ...,
+        since: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        until: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        repo: builtins.str | None = ...,
+        pr_number: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_pr_number", b"_pr_number", "_query", b"_query", "_repo", b"_repo", "created_by", b"created_by", "pr_number", b"pr_number", "query", b"query", "repo", b"repo", "since", b"since", "until", b"until"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_pr_number", b"_pr_number", "_query", b"_query", "_repo", b"_repo", "created_by", b"created_by", "pr_number", b"pr_number", "query", b"query", "repo", b"repo", "since", b"since", "until", b"until"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_pr_number", b"_pr_number"]) -> typing.Literal["pr_number"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_query", b"_query"]) -> typing.Literal["query"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+
+Global___CountReviewsRequest: typing_extensions.TypeAlias = CountReviewsRequest
+
+@typing.final
+class CountReviewsResponse(google.protobuf.message.Message):
+    """Response of CountReviews."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ALL_FIELD_NUMBER: builtins.int
+    FAILED_FIELD_NUMBER: builtins.int
+    PASSED_FIELD_NUMBER: builtins.int
+    INCOMPLETE_FIELD_NUMBER: builtins.int
+    RUNNING_FIELD_NUMBER: builtins.int
+    NOT_SCANNED_FIELD_NUMBER: builtins.int
+    all: builtins.int
+    """All reviews; the sum of the others."""
+    failed: builtins.int
+    """Complete ones with the verdict `fail`."""
+    passed: builtins.int
+    """Complete ones with the verdict `pass`."""
+    incomplete: builtins.int
+    """Complete ones with the verdict `incomplete`."""
+    running: builtins.int
+    """Those in the state `queued` or `in_progress`."""
+    not_scanned: builtins.int
+    """Those in the state `failed` or `canceled`."""
+    def __init__(
+        self,
+        *,
+        all: builtins.int = ...,
+        failed: builtins.int = ...,
+        passed: builtins.int = ...,
+        incomplete: builtins.int = ...,
+        running: builtins.int = ...,
+        not_scanned: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["all", b"all", "failed", b"failed", "incomplete", b"incomplete", "not_scanned", b"not_scanned", "passed", b"passed", "running", b"running"]) -> None: ...
+
+Global___CountReviewsResponse: typing_extensions.TypeAlias = CountReviewsResponse
+
+@typing.final
 class ListedReview(google.protobuf.message.Message):
     """ListedReview is a Review without its findings and skips, which
     ReviewService.GetReview answers.
@@ -1308,6 +1749,12 @@ class ListedReview(google.protobuf.message.Message):
     CREATED_BY_FIELD_NUMBER: builtins.int
     VERDICT_FIELD_NUMBER: builtins.int
     PRIORITY_FIELD_NUMBER: builtins.int
+    HEAD_TITLE_FIELD_NUMBER: builtins.int
+    HEAD_AUTHOR_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    NEW_COUNT_FIELD_NUMBER: builtins.int
+    FIXED_COUNT_FIELD_NUMBER: builtins.int
+    SUPPRESSED_COUNT_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -1330,6 +1777,21 @@ class ListedReview(google.protobuf.message.Message):
     """
     priority: Global___Priority.Level.ValueType
     """Which of the organization's waiting reviews go first."""
+    head_title: builtins.str
+    """Title of the pull request when it was reviewed, of at most 300 bytes without
+    control characters: as the code host told it where a connection reads it, else
+    the subject of the head commit. Absent until known.
+    """
+    head_author: builtins.str
+    """Who opened the pull request, of at most 100 bytes: the login that the code host
+    told, else the author's name of the head commit. Absent until known.
+    """
+    new_count: builtins.int
+    """How many findings that are reported are new; absent until complete."""
+    fixed_count: builtins.int
+    """How many findings are fixed; absent until complete."""
+    suppressed_count: builtins.int
+    """How many findings a comment suppresses; absent until complete."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -1354,6 +1816,12 @@ class ListedReview(google.protobuf.message.Message):
     def verdict(self) -> Global___Verdict:
         """Whether the pull request passes; absent until complete."""
 
+    @property
+    def open(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+        is decided; absent until complete.
+        """
+
     def __init__(
         self,
         *,
@@ -1373,17 +1841,33 @@ class ListedReview(google.protobuf.message.Message):
         created_by: builtins.str = ...,
         verdict: Global___Verdict | None = ...,
         priority: Global___Priority.Level.ValueType | None = ...,
+        head_title: builtins.str | None = ...,
+        head_author: builtins.str | None = ...,
+        open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        new_count: builtins.int | None = ...,
+        fixed_count: builtins.int | None = ...,
+        suppressed_count: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_priority", b"_priority", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_priority", b"_priority", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_count", b"new_count", "open", b"open", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_priority", b"_priority", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_count", b"new_count", "open", b"open", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_fixed_count", b"_fixed_count"]) -> typing.Literal["fixed_count"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_head_author", b"_head_author"]) -> typing.Literal["head_author"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_sha", b"_head_sha"]) -> typing.Literal["head_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_new_count", b"_new_count"]) -> typing.Literal["new_count"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_priority", b"_priority"]) -> typing.Literal["priority"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_count", b"_suppressed_count"]) -> typing.Literal["suppressed_count"] | None: ...
 
 Global___ListedReview: typing_extensions.TypeAlias = ListedReview
 

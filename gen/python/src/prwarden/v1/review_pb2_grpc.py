@@ -56,10 +56,20 @@ class ReviewServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_review__pb2.ListReviewsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_review__pb2.ListReviewsResponse.FromString,
                 _registered_method=True)
+        self.CountReviews = channel.unary_unary(
+                '/prwarden.v1.ReviewService/CountReviews',
+                request_serializer=prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.FromString,
+                _registered_method=True)
         self.ListFindings = channel.unary_unary(
                 '/prwarden.v1.ReviewService/ListFindings',
                 request_serializer=prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.FromString,
+                _registered_method=True)
+        self.SearchFindings = channel.unary_unary(
+                '/prwarden.v1.ReviewService/SearchFindings',
+                request_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
                 _registered_method=True)
         self.GetSarif = channel.unary_unary(
                 '/prwarden.v1.ReviewService/GetSarif',
@@ -122,12 +132,30 @@ class ReviewServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CountReviews(self, request, context):
+        """CountReviews counts the organization's reviews by where they stand.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListFindings(self, request, context):
         """ListFindings pages through the findings of a review, in the order of file,
         line and rule id; those that were fixed and those that are suppressed, too,
         when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
         INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
         (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchFindings(self, request, context):
+        """SearchFindings lists the findings that the latest complete review of each pull
+        request reports, or counts them by rule, file or repository. Without `decision`
+        they are those that verdicts are decided by. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -184,10 +212,20 @@ def add_ReviewServiceServicer_to_server(servicer, server):
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.ListReviewsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_review__pb2.ListReviewsResponse.SerializeToString,
             ),
+            'CountReviews': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountReviews,
+                    request_deserializer=prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.SerializeToString,
+            ),
             'ListFindings': grpc.unary_unary_rpc_method_handler(
                     servicer.ListFindings,
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.SerializeToString,
+            ),
+            'SearchFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchFindings,
+                    request_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.SerializeToString,
             ),
             'GetSarif': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSarif,
@@ -303,6 +341,33 @@ class ReviewService(object):
             _registered_method=True)
 
     @staticmethod
+    def CountReviews(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/CountReviews',
+            prwarden_dot_v1_dot_review__pb2.CountReviewsRequest.SerializeToString,
+            prwarden_dot_v1_dot_review__pb2.CountReviewsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListFindings(request,
             target,
             options=(),
@@ -319,6 +384,33 @@ class ReviewService(object):
             '/prwarden.v1.ReviewService/ListFindings',
             prwarden_dot_v1_dot_review__pb2.ListFindingsRequest.SerializeToString,
             prwarden_dot_v1_dot_review__pb2.ListFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/SearchFindings',
+            prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
+            prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -74,6 +74,22 @@ _ReviewServiceListReviewsType = typing_extensions.TypeVar(
     ],
 )
 
+_ReviewServiceCountReviewsType = typing_extensions.TypeVar(
+    '_ReviewServiceCountReviewsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+)
+
 _ReviewServiceListFindingsType = typing_extensions.TypeVar(
     '_ReviewServiceListFindingsType',
     grpc.UnaryUnaryMultiCallable[
@@ -87,6 +103,22 @@ _ReviewServiceListFindingsType = typing_extensions.TypeVar(
     default=grpc.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.ListFindingsRequest,
         prwarden.v1.review_pb2.ListFindingsResponse,
+    ],
+)
+
+_ReviewServiceSearchFindingsType = typing_extensions.TypeVar(
+    '_ReviewServiceSearchFindingsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
     ],
 )
 
@@ -138,7 +170,7 @@ _ReviewServiceWatchReviewType = typing_extensions.TypeVar(
     ],
 )
 
-class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceListFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
+class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
     """ReviewService starts scans of pull requests and reads their results.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
@@ -162,8 +194,16 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
             prwarden.v1.review_pb2.ListReviewsResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.CountReviewsRequest,
+            prwarden.v1.review_pb2.CountReviewsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
             prwarden.v1.review_pb2.ListFindingsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.SearchFindingsRequest,
+            prwarden.v1.review_pb2.SearchFindingsResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -194,8 +234,16 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
             prwarden.v1.review_pb2.ListReviewsResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.CountReviewsRequest,
+            prwarden.v1.review_pb2.CountReviewsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.ListFindingsRequest,
             prwarden.v1.review_pb2.ListFindingsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.SearchFindingsRequest,
+            prwarden.v1.review_pb2.SearchFindingsResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -237,12 +285,24 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     or page token.
     """
 
+    CountReviews: _ReviewServiceCountReviewsType
+    """CountReviews counts the organization's reviews by where they stand.
+    Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+    """
+
     ListFindings: _ReviewServiceListFindingsType
     """ListFindings pages through the findings of a review, in the order of file,
     line and rule id; those that were fixed and those that are suppressed, too,
     when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
     INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
     (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
+    """
+
+    SearchFindings: _ReviewServiceSearchFindingsType
+    """SearchFindings lists the findings that the latest complete review of each pull
+    request reports, or counts them by rule, file or repository. Without `decision`
+    they are those that verdicts are decided by. Scope: reviews:read. Errors:
+    INVALID_ARGUMENT for a bad filter or page token.
     """
 
     GetSarif: _ReviewServiceGetSarifType
@@ -283,8 +343,16 @@ ReviewServiceAsyncStub: typing_extensions.TypeAlias = ReviewServiceStub[
         prwarden.v1.review_pb2.ListReviewsResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.CountReviewsRequest,
+        prwarden.v1.review_pb2.CountReviewsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.ListFindingsRequest,
         prwarden.v1.review_pb2.ListFindingsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.SearchFindingsRequest,
+        prwarden.v1.review_pb2.SearchFindingsResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.GetSarifRequest,
@@ -351,6 +419,16 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         """
 
     @abc.abstractmethod
+    def CountReviews(
+        self,
+        request: prwarden.v1.review_pb2.CountReviewsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.review_pb2.CountReviewsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.CountReviewsResponse]]:
+        """CountReviews counts the organization's reviews by where they stand.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+        """
+
+    @abc.abstractmethod
     def ListFindings(
         self,
         request: prwarden.v1.review_pb2.ListFindingsRequest,
@@ -361,6 +439,18 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
         INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
         (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
+        """
+
+    @abc.abstractmethod
+    def SearchFindings(
+        self,
+        request: prwarden.v1.review_pb2.SearchFindingsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.review_pb2.SearchFindingsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.SearchFindingsResponse]]:
+        """SearchFindings lists the findings that the latest complete review of each pull
+        request reports, or counts them by rule, file or repository. Without `decision`
+        they are those that verdicts are decided by. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or page token.
         """
 
     @abc.abstractmethod

@@ -164,6 +164,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search findings
+         * @description Lists the findings that the latest complete review of each pull request reports, or counts them by rule, file or repository. Without `decision` they are those that verdicts are decided by. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["searchFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/findings:triage": {
         parameters: {
             query?: never;
@@ -458,6 +478,26 @@ export interface paths {
          * @description Streams the state of a review: at once as it is, then after every change of state and on progress, and a keep-alive every 15 seconds. The last message has a final state and the stream ends. Over REST it is newline-delimited JSON, each line `{"result": …}`, or `{"error": …}` when it breaks. Scope: reviews:read. Errors: NOT_FOUND; UNAVAILABLE (WATCH_LIMIT) over 100 open watches of one key.
          */
         get: operations["watchReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews:count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count reviews
+         * @description Counts the organization's reviews by where they stand. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+         */
+        get: operations["countReviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1033,6 +1073,39 @@ export interface components {
          * @enum {string}
          */
         ConnectionState: "active" | "suspended" | "broken";
+        /** @description Response of CountReviews. */
+        CountReviewsResponse: {
+            /**
+             * Format: int32
+             * @description All reviews; the sum of the others.
+             */
+            all: number;
+            /**
+             * Format: int32
+             * @description Complete ones with the verdict `fail`.
+             */
+            failed: number;
+            /**
+             * Format: int32
+             * @description Complete ones with the verdict `incomplete`.
+             */
+            incomplete: number;
+            /**
+             * Format: int32
+             * @description Those in the state `failed` or `canceled`.
+             */
+            not_scanned: number;
+            /**
+             * Format: int32
+             * @description Complete ones with the verdict `pass`.
+             */
+            passed: number;
+            /**
+             * Format: int32
+             * @description Those in the state `queued` or `in_progress`.
+             */
+            running: number;
+        };
         /** @description Request of CreateConnection. */
         CreateConnectionRequest: {
             /** @description Account whose installation of a GitHub App it is for; an App needs it. With an access token of Bitbucket Cloud, the UUID of the token's user. */
@@ -1299,6 +1372,27 @@ export interface components {
              */
             utf16_end_column: number;
         };
+        /** @description FindingGroup counts findings. */
+        FindingGroup: {
+            /** @description Path of the file, as in Finding, when they are grouped by it. */
+            file?: string;
+            /**
+             * Format: byte
+             * @description The path when it is not UTF-8.
+             */
+            file_bytes?: string;
+            /**
+             * Format: int32
+             * @description How many pull requests they are in.
+             */
+            pull_requests: number;
+            /** @description Repository as `<owner>/<repository>`, when they are grouped by it or by file. */
+            repo?: string;
+            /** @description The rule, when they are grouped by it. */
+            rule_id?: string;
+            /** @description Counts of the findings by severity. */
+            summary: components["schemas"]["SeveritySummary"];
+        };
         /**
          * @description State compares a finding with the review before, by fingerprint.
          *
@@ -1308,6 +1402,22 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description FoundFinding is a finding of the latest review of a pull request. */
+        FoundFinding: {
+            /** @description The finding. */
+            finding: components["schemas"]["Finding"];
+            /** @description As in Review. */
+            head_title?: string;
+            /**
+             * Format: int32
+             * @description Pull request number.
+             */
+            pr_number: number;
+            /** @description Repository as `<owner>/<repository>`. */
+            repo: string;
+            /** @description The review. */
+            review_id: string;
+        };
         /**
          * @description Suppressed says what becomes of findings that comments suppress, and of those that somebody set aside.
          *
@@ -1316,6 +1426,15 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /**
+         * @description Key is what the findings of a group have in common.
+         *
+         *     - rule: Their rule.
+         *     - file: Their repository and file.
+         *     - repo: Their repository.
+         * @enum {string}
+         */
+        GroupingKey: "rule" | "file" | "repo";
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
             /**
@@ -1418,6 +1537,14 @@ export interface components {
             /** @description The pull requests, the latest known first. */
             pull_requests: components["schemas"]["PullRequest"][];
         };
+        /**
+         * @description Standing says why a review has no result, as CountReviews counts.
+         *
+         *     - running: It is `queued` or `in_progress`.
+         *     - not_scanned: It is `failed` or `canceled`.
+         * @enum {string}
+         */
+        ListReviewsRequestStanding: "running" | "not_scanned";
         /** @description Response of ListReviews. */
         ListReviewsResponse: {
             /** @description Token of the next page; empty on the last one. */
@@ -1507,8 +1634,24 @@ export interface components {
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
+            /**
+             * Format: int32
+             * @description How many findings are fixed; absent until complete.
+             */
+            fixed_count?: number;
+            /** @description Who opened the pull request, of at most 100 bytes: the login that the code host told, else the author's name of the head commit. Absent until known. */
+            head_author?: string;
             /** @description Commit at the head of the pull request; absent until known. */
             head_sha?: string;
+            /** @description Title of the pull request when it was reviewed, of at most 300 bytes without control characters: as the code host told it where a connection reads it, else the subject of the head commit. Absent until known. */
+            head_title?: string;
+            /**
+             * Format: int32
+             * @description How many findings that are reported are new; absent until complete.
+             */
+            new_count?: number;
+            /** @description Counts of the findings in `summary` that nobody has set aside, by which `verdict` is decided; absent until complete. */
+            open?: components["schemas"]["SeveritySummary"];
             /**
              * Format: int32
              * @description Pull request number.
@@ -1531,6 +1674,11 @@ export interface components {
             status: components["schemas"]["ReviewStatus"];
             /** @description Counts of all findings by severity. */
             summary: components["schemas"]["SeveritySummary"];
+            /**
+             * Format: int32
+             * @description How many findings a comment suppresses; absent until complete.
+             */
+            suppressed_count?: number;
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
             /** @description Whether the pull request passes; absent until complete. */
@@ -1929,12 +2077,28 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` or `observed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
             fixed: components["schemas"]["Finding"][];
+            /**
+             * Format: int32
+             * @description How many findings are fixed; absent until complete.
+             */
+            fixed_count?: number;
+            /** @description Who opened the pull request, of at most 100 bytes: the login that the code host told, else the author's name of the head commit. Absent until known. */
+            head_author?: string;
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
             head_sha?: string;
+            /** @description Title of the pull request when it was reviewed, of at most 300 bytes without control characters: as the code host told it where a connection reads it, else the subject of the head commit. Absent until known. */
+            head_title?: string;
             /** @description How much was looked at; absent until complete. */
             looked_at?: components["schemas"]["LookedAt"];
+            /**
+             * Format: int32
+             * @description How many findings that are reported are new; absent until complete.
+             */
+            new_count?: number;
             /** @description Findings of rules in the mode `observe`, in the order of `findings`. They count neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000. */
             observed: components["schemas"]["Finding"][];
+            /** @description Counts of the findings in `summary` that nobody has set aside, by which `verdict` is decided; absent until complete. */
+            open?: components["schemas"]["SeveritySummary"];
             /**
              * Format: int32
              * @description Pull request number.
@@ -1965,6 +2129,11 @@ export interface components {
             summary: components["schemas"]["SeveritySummary"];
             /** @description Findings that a comment in the code suppresses, each with its `suppression`, in the order of `findings`. They count neither in `summary` nor in `verdict`. At most 10,000. */
             suppressed: components["schemas"]["Finding"][];
+            /**
+             * Format: int32
+             * @description How many findings a comment suppresses; absent until complete.
+             */
+            suppressed_count?: number;
             /** @description Rules that the organization's policy or the repository's rules file switched off or made weaker, by id. */
             switched_off: components["schemas"]["SwitchedOff"][];
             /** @description Whether there were more findings or skips than are stored. */
@@ -2273,6 +2442,17 @@ export interface components {
              * @enum {string}
              */
             version: "2.1.0";
+        };
+        /** @description Response of SearchFindings. */
+        SearchFindingsResponse: {
+            /** @description The findings, by repository, pull request, file, line and rule id; none with `group_by`. */
+            findings: components["schemas"]["FoundFinding"][];
+            /** @description The groups, those with most findings first; none without `group_by`. */
+            groups: components["schemas"]["FindingGroup"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+            /** @description Counts of all findings that the filters select; only on the first page. */
+            summary?: components["schemas"]["SeveritySummary"];
         };
         /** @description An empty object. */
         SendTestWebhookRequest: Record<string, never>;
@@ -4111,6 +4291,85 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    searchFindings: {
+        parameters: {
+            query?: {
+                /** @description What findings are counted by; when not given they are listed. */
+                group_by?: components["schemas"]["GroupingKey"];
+                /** @description Words of which each occurs in the rule id, the repository, the file or the message, in any case of ASCII letters: at most 5, parted by spaces. */
+                query?: string;
+                /** @description Only findings in this repository. */
+                repo?: string;
+                /** @description Only findings that are at least as severe. */
+                min_severity?: components["schemas"]["SeverityLevel"];
+                /** @description Only findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
+                rule_id?: string;
+                /** @description Only findings in this file: its whole path, in UTF-8, of at most 4,096 characters. */
+                file?: string;
+                /** @description Only findings in this state. */
+                state?: components["schemas"]["FindingState"];
+                /** @description Only findings about which this is decided; `open`, nothing is, when not given. */
+                decision?: components["schemas"]["DecisionKind"];
+                /** @description How many findings or groups to answer at most: 1 to 1,000; 100 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "findings": [],
+                     *       "groups": [
+                     *         {
+                     *           "pull_requests": 12,
+                     *           "rule_id": "security/no-eval",
+                     *           "summary": {
+                     *             "critical": 0,
+                     *             "high": 31,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_page_token": "",
+                     *       "summary": {
+                     *         "critical": 0,
+                     *         "high": 31,
+                     *         "info": 0,
+                     *         "low": 0,
+                     *         "medium": 0,
+                     *         "warning": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchFindingsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     setTriage: {
         parameters: {
             query?: never;
@@ -4801,6 +5060,18 @@ export interface operations {
                 page_size?: number;
                 /** @description `next_page_token` of the page before, with the same filters. */
                 page_token?: string;
+                /** @description Words of which each occurs in `<owner>/<repository>#<number>`, the title or the author, in any case of letters: at most 5, parted by spaces. */
+                query?: string;
+                /** @description Only reviews that this caller created, as `created_by` of a review has it. */
+                created_by?: string;
+                /** @description Only reviews that were created at or after this time. */
+                since?: string;
+                /** @description Only reviews that were created before this time. */
+                until?: string;
+                /** @description Only complete reviews with this verdict. */
+                verdict?: components["schemas"]["VerdictOutcome"];
+                /** @description Only reviews that have no result. */
+                standing?: components["schemas"]["ListReviewsRequestStanding"];
             };
             header?: never;
             path?: never;
@@ -4827,7 +5098,19 @@ export interface operations {
                      *           "completed_at": "2026-11-20T09:41:07Z",
                      *           "created_at": "2026-11-20T09:41:03Z",
                      *           "created_by": "key:key_01k9w1m8d2c7b5v4",
+                     *           "fixed_count": 0,
+                     *           "head_author": "ann",
                      *           "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
+                     *           "head_title": "Add a cart",
+                     *           "new_count": 1,
+                     *           "open": {
+                     *             "critical": 0,
+                     *             "high": 1,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           },
                      *           "pr_number": 42,
                      *           "priority": "normal",
                      *           "repo": "acme/shop",
@@ -4843,6 +5126,7 @@ export interface operations {
                      *             "medium": 0,
                      *             "warning": 0
                      *           },
+                     *           "suppressed_count": 0,
                      *           "truncated": false,
                      *           "verdict": {
                      *             "not_looked_at": 0,
@@ -4968,13 +5252,25 @@ export interface operations {
                      *         }
                      *       ],
                      *       "fixed": [],
+                     *       "fixed_count": 0,
+                     *       "head_author": "ann",
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
+                     *       "head_title": "Add a cart",
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
                      *         "rules": 433
                      *       },
+                     *       "new_count": 1,
                      *       "observed": [],
+                     *       "open": {
+                     *         "critical": 0,
+                     *         "high": 1,
+                     *         "info": 0,
+                     *         "low": 0,
+                     *         "medium": 0,
+                     *         "warning": 0
+                     *       },
                      *       "pr_number": 42,
                      *       "priority": "normal",
                      *       "repo": "acme/shop",
@@ -4993,6 +5289,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
+                     *       "suppressed_count": 0,
                      *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {
@@ -5259,13 +5556,25 @@ export interface operations {
                      *         }
                      *       ],
                      *       "fixed": [],
+                     *       "fixed_count": 0,
+                     *       "head_author": "ann",
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
+                     *       "head_title": "Add a cart",
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
                      *         "rules": 433
                      *       },
+                     *       "new_count": 1,
                      *       "observed": [],
+                     *       "open": {
+                     *         "critical": 0,
+                     *         "high": 1,
+                     *         "info": 0,
+                     *         "low": 0,
+                     *         "medium": 0,
+                     *         "warning": 0
+                     *       },
                      *       "pr_number": 42,
                      *       "priority": "normal",
                      *       "repo": "acme/shop",
@@ -5284,6 +5593,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
+                     *       "suppressed_count": 0,
                      *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {
@@ -5354,6 +5664,59 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["WatchLimit"];
+        };
+    };
+    countReviews: {
+        parameters: {
+            query?: {
+                /** @description Words of which each occurs in `<owner>/<repository>#<number>`, the title or the author, in any case of letters: at most 5, parted by spaces. */
+                query?: string;
+                /** @description Only reviews that this caller created, as `created_by` of a review has it. */
+                created_by?: string;
+                /** @description Only reviews that were created at or after this time. */
+                since?: string;
+                /** @description Only reviews that were created before this time. */
+                until?: string;
+                /** @description Only reviews of this repository. */
+                repo?: string;
+                /** @description Only reviews of the pull request with this number. */
+                pr_number?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "all": 128,
+                     *       "failed": 31,
+                     *       "incomplete": 2,
+                     *       "not_scanned": 4,
+                     *       "passed": 90,
+                     *       "running": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountReviewsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listRulesets: {

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/review.proto.
  */
 export const file_prwarden_v1_review: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIusJCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIrCgpleGNsdXNpb25zGBggASgLMhcucHJ3YXJkZW4udjEuRXhjbHVzaW9ucxIuCgxzd2l0Y2hlZF9vZmYYGSADKAsyGC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZhImCghvYnNlcnZlZBgaIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEgoKY3JlYXRlZF9ieRgbIAEoCRIyCghwcmlvcml0eRgcIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAeIAQESFgoJY2hlY2tfdXJsGB0gASgJSAiIAQEiXgoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCgoGcXVldWVkEAESDwoLaW5fcHJvZ3Jlc3MQAhIMCghjb21wbGV0ZRADEgoKBmZhaWxlZBAEEgwKCGNhbmNlbGVkEAVCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhQg8KDV9ydWxlc19kaWdlc3RCFQoTX3ByZXZpb3VzX3Jldmlld19pZEILCglfYmFzZV9yZWZCEAoOX2Jhc2VfZm91bmRfYnlCCwoJX3ByaW9yaXR5QgwKCl9jaGVja191cmwiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkInUKBEJhc2UibQoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQSDQoJY29kZV9ob3N0EAUiJwoKRXhjbHVzaW9ucxINCgVmaWxlcxgBIAEoBRIKCgJieRgCIAEoCSKRAgoLU3dpdGNoZWRPZmYSDwoHcnVsZV9pZBgBIAEoCRIuCgJieRgCIAEoDjIdLnByd2FyZGVuLnYxLlN3aXRjaGVkT2ZmLlNpZGVIAIgBARIuCgNob3cYAyABKA4yHC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZi5XYXlIAYgBASI+CgRTaWRlEhQKEHNpZGVfdW5zcGVjaWZpZWQQABIQCgxvcmdhbml6YXRpb24QARIOCgpyZXBvc2l0b3J5EAIiQgoDV2F5EhMKD3dheV91bnNwZWNpZmllZBAAEgsKB2Rpc2FibGUQARIMCghvdmVycmlkZRACEgsKB2V4Y2x1ZGUQA0IFCgNfYnlCBgoEX2hvdyI9CghMb29rZWRBdBINCgVmaWxlcxgBIAEoBRITCgthZGRlZF9saW5lcxgCIAEoBRINCgVydWxlcxgDIAEoBSIsCgtSZXZpZXdFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkirAQKB0ZpbmRpbmcSDwoHcnVsZV9pZBgBIAEoCRIyCghzZXZlcml0eRgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgFEg8KB21lc3NhZ2UYBSABKAkSEAoIZW5kX2xpbmUYBiABKAUSDgoGY29sdW1uGAcgASgFEg8KB3NuaXBwZXQYCCABKAkSEwoLZmluZ2VycHJpbnQYCSABKAkSFwoKZmlsZV9ieXRlcxgKIAEoDEgBiAEBEi4KBXN0YXRlGAsgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgCiAEBEhIKCmVuZF9jb2x1bW4YDCABKAUSFAoMdXRmMTZfY29sdW1uGA0gASgFEhgKEHV0ZjE2X2VuZF9jb2x1bW4YDiABKAUSFgoJbGluZV9oYXNoGA8gASgJSAOIAQESLQoLc3VwcHJlc3Npb24YECABKAsyGC5wcndhcmRlbi52MS5TdXBwcmVzc2lvbhIjCgZ0cmlhZ2UYESABKAsyEy5wcndhcmRlbi52MS5UcmlhZ2UiOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIpQDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIokBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAciBAgDEANCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyKKBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQESMQoIZGVjaXNpb24YCSABKA4yGi5wcndhcmRlbi52MS5EZWNpc2lvbi5LaW5kSAeIAQEiTgoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEAMSDAoIb2JzZXJ2ZWQQBEIHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQgsKCV9kZWNpc2lvbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqsBCg9HZXRTYXJpZlJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEkAKCnN1cHByZXNzZWQYAiABKA4yJy5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QuU3VwcHJlc3NlZEgAiAEBIjQKClN1cHByZXNzZWQSDwoLdW5zcGVjaWZpZWQQABILCgdpbmNsdWRlEAESCAoEb21pdBACQg0KC19zdXBwcmVzc2VkIuABChJMaXN0UmV2aWV3c1JlcXVlc3QSEQoEcmVwbxgBIAEoCUgAiAEBEhYKCXByX251bWJlchgCIAEoBUgBiAEBEi8KBnN0YXR1cxgDIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAogBARIWCglwYWdlX3NpemUYBCABKAVIA4gBARIXCgpwYWdlX3Rva2VuGAUgASgJSASIAQFCBwoFX3JlcG9CDAoKX3ByX251bWJlckIJCgdfc3RhdHVzQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iWgoTTGlzdFJldmlld3NSZXNwb25zZRIqCgdyZXZpZXdzGAEgAygLMhkucHJ3YXJkZW4udjEuTGlzdGVkUmV2aWV3EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLQBAoMTGlzdGVkUmV2aWV3EhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEQoJcHJfbnVtYmVyGAMgASgFEgwKBHJlcG8YBCABKAkSMAoMY29tcGxldGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdW1tYXJ5GAYgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYByABKAkSFQoIaGVhZF9zaGEYCCABKAlIAYgBARIVCghiYXNlX3NoYRgJIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGAwgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISEQoJdHJ1bmNhdGVkGA0gASgIEhIKCmNyZWF0ZWRfYnkYDiABKAkSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfcHJpb3JpdHkiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity, file_prwarden_v1_triage]);
+  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIu0LCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdBIrCgpleGNsdXNpb25zGBggASgLMhcucHJ3YXJkZW4udjEuRXhjbHVzaW9ucxIuCgxzd2l0Y2hlZF9vZmYYGSADKAsyGC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZhImCghvYnNlcnZlZBgaIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEgoKY3JlYXRlZF9ieRgbIAEoCRIyCghwcmlvcml0eRgcIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAeIAQESFgoJY2hlY2tfdXJsGB0gASgJSAiIAQESFwoKaGVhZF90aXRsZRgeIAEoCUgJiAEBEhgKC2hlYWRfYXV0aG9yGB8gASgJSAqIAQESKgoEb3BlbhggIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIWCgluZXdfY291bnQYISABKAVIC4gBARIYCgtmaXhlZF9jb3VudBgiIAEoBUgMiAEBEh0KEHN1cHByZXNzZWRfY291bnQYIyABKAVIDYgBASJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieUILCglfcHJpb3JpdHlCDAoKX2NoZWNrX3VybEINCgtfaGVhZF90aXRsZUIOCgxfaGVhZF9hdXRob3JCDAoKX25ld19jb3VudEIOCgxfZml4ZWRfY291bnRCEwoRX3N1cHByZXNzZWRfY291bnQiOQoIUHJpb3JpdHkiLQoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIKCgZub3JtYWwQARIHCgNsb3cQAiLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkInUKBEJhc2UibQoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQSDQoJY29kZV9ob3N0EAUiJwoKRXhjbHVzaW9ucxINCgVmaWxlcxgBIAEoBRIKCgJieRgCIAEoCSKRAgoLU3dpdGNoZWRPZmYSDwoHcnVsZV9pZBgBIAEoCRIuCgJieRgCIAEoDjIdLnByd2FyZGVuLnYxLlN3aXRjaGVkT2ZmLlNpZGVIAIgBARIuCgNob3cYAyABKA4yHC5wcndhcmRlbi52MS5Td2l0Y2hlZE9mZi5XYXlIAYgBASI+CgRTaWRlEhQKEHNpZGVfdW5zcGVjaWZpZWQQABIQCgxvcmdhbml6YXRpb24QARIOCgpyZXBvc2l0b3J5EAIiQgoDV2F5EhMKD3dheV91bnNwZWNpZmllZBAAEgsKB2Rpc2FibGUQARIMCghvdmVycmlkZRACEgsKB2V4Y2x1ZGUQA0IFCgNfYnlCBgoEX2hvdyI9CghMb29rZWRBdBINCgVmaWxlcxgBIAEoBRITCgthZGRlZF9saW5lcxgCIAEoBRINCgVydWxlcxgDIAEoBSIsCgtSZXZpZXdFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkirAQKB0ZpbmRpbmcSDwoHcnVsZV9pZBgBIAEoCRIyCghzZXZlcml0eRgCIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSACIAQESDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgFEg8KB21lc3NhZ2UYBSABKAkSEAoIZW5kX2xpbmUYBiABKAUSDgoGY29sdW1uGAcgASgFEg8KB3NuaXBwZXQYCCABKAkSEwoLZmluZ2VycHJpbnQYCSABKAkSFwoKZmlsZV9ieXRlcxgKIAEoDEgBiAEBEi4KBXN0YXRlGAsgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgCiAEBEhIKCmVuZF9jb2x1bW4YDCABKAUSFAoMdXRmMTZfY29sdW1uGA0gASgFEhgKEHV0ZjE2X2VuZF9jb2x1bW4YDiABKAUSFgoJbGluZV9oYXNoGA8gASgJSAOIAQESLQoLc3VwcHJlc3Npb24YECABKAsyGC5wcndhcmRlbi52MS5TdXBwcmVzc2lvbhIjCgZ0cmlhZ2UYESABKAsyEy5wcndhcmRlbi52MS5UcmlhZ2UiOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIpQDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIokBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhAKDHJ1bGVfc3RvcHBlZBAEEg0KCXN1Ym1vZHVsZRAFEg8KC3VuZGVjb2RhYmxlEAYSFgoScnVsZXNfZmlsZV9pbnZhbGlkEAciBAgDEANCBwoFX2xpbmVCCgoIX3J1bGVfaWRCCQoHX3JlYXNvbkINCgtfZmlsZV9ieXRlc0ILCglfc2V2ZXJpdHki2gIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhQKDHJlcXVpcmVfYmFzZRgIIAEoCBIyCghwcmlvcml0eRgJIAEoDjIbLnByd2FyZGVuLnYxLlByaW9yaXR5LkxldmVsSAWIAQFCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb25CCwoJX3ByaW9yaXR5IrEBChRDcmVhdGVSZXZpZXdSZXNwb25zZRIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhQKDGVzdGltYXRlZF9tcxgDIAEoBRIeChFzY2FubmVyX2F2YWlsYWJsZRgEIAEoCEgBiAEBQgkKB19zdGF0dXNCFAoSX3NjYW5uZXJfYXZhaWxhYmxlIiUKEEdldFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjgKEUdldFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyKKBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSOAoEa2luZBgCIAEoDjIlLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1JlcXVlc3QuS2luZEgAiAEBEjYKDG1pbl9zZXZlcml0eRgDIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSAGIAQESFAoHcnVsZV9pZBgEIAEoCUgCiAEBEhEKBGZpbGUYBSABKAlIA4gBARIuCgVzdGF0ZRgGIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIBIgBARIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQESMQoIZGVjaXNpb24YCSABKA4yGi5wcndhcmRlbi52MS5EZWNpc2lvbi5LaW5kSAeIAQEiTgoES2luZBIPCgt1bnNwZWNpZmllZBAAEgwKCHJlcG9ydGVkEAESDgoKc3VwcHJlc3NlZBACEgkKBWZpeGVkEAMSDAoIb2JzZXJ2ZWQQBEIHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQgsKCV9kZWNpc2lvbiJXChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIt8DChVTZWFyY2hGaW5kaW5nc1JlcXVlc3QSMAoIZ3JvdXBfYnkYASABKA4yGS5wcndhcmRlbi52MS5Hcm91cGluZy5LZXlIAIgBARISCgVxdWVyeRgCIAEoCUgBiAEBEhEKBHJlcG8YAyABKAlIAogBARI2CgxtaW5fc2V2ZXJpdHkYBCABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgDiAEBEhQKB3J1bGVfaWQYBSABKAlIBIgBARIRCgRmaWxlGAYgASgJSAWIAQESLgoFc3RhdGUYByABKA4yGi5wcndhcmRlbi52MS5GaW5kaW5nLlN0YXRlSAaIAQESMQoIZGVjaXNpb24YCCABKA4yGi5wcndhcmRlbi52MS5EZWNpc2lvbi5LaW5kSAeIAQESFgoJcGFnZV9zaXplGAkgASgFSAiIAQESFwoKcGFnZV90b2tlbhgKIAEoCUgJiAEBQgsKCV9ncm91cF9ieUIICgZfcXVlcnlCBwoFX3JlcG9CDwoNX21pbl9zZXZlcml0eUIKCghfcnVsZV9pZEIHCgVfZmlsZUIICgZfc3RhdGVCCwoJX2RlY2lzaW9uQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iuAEKFlNlYXJjaEZpbmRpbmdzUmVzcG9uc2USKwoIZmluZGluZ3MYASADKAsyGS5wcndhcmRlbi52MS5Gb3VuZEZpbmRpbmcSKQoGZ3JvdXBzGAIgAygLMhkucHJ3YXJkZW4udjEuRmluZGluZ0dyb3VwEi0KB3N1bW1hcnkYAyABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIpEBCgxGb3VuZEZpbmRpbmcSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSEQoJcmV2aWV3X2lkGAMgASgJEhcKCmhlYWRfdGl0bGUYBCABKAlIAIgBARIlCgdmaW5kaW5nGAUgASgLMhQucHJ3YXJkZW4udjEuRmluZGluZ0INCgtfaGVhZF90aXRsZSJACghHcm91cGluZyI0CgNLZXkSDwoLdW5zcGVjaWZpZWQQABIICgRydWxlEAESCAoEZmlsZRACEggKBHJlcG8QAyLWAQoMRmluZGluZ0dyb3VwEhQKB3J1bGVfaWQYASABKAlIAIgBARIRCgRyZXBvGAIgASgJSAGIAQESEQoEZmlsZRgDIAEoCUgCiAEBEhcKCmZpbGVfYnl0ZXMYBCABKAxIA4gBARItCgdzdW1tYXJ5GAUgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5EhUKDXB1bGxfcmVxdWVzdHMYBiABKAVCCgoIX3J1bGVfaWRCBwoFX3JlcG9CBwoFX2ZpbGVCDQoLX2ZpbGVfYnl0ZXMiqwEKD0dldFNhcmlmUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSQAoKc3VwcHJlc3NlZBgCIAEoDjInLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdC5TdXBwcmVzc2VkSACIAQEiNAoKU3VwcHJlc3NlZBIPCgt1bnNwZWNpZmllZBAAEgsKB2luY2x1ZGUQARIICgRvbWl0EAJCDQoLX3N1cHByZXNzZWQixQQKEkxpc3RSZXZpZXdzUmVxdWVzdBIRCgRyZXBvGAEgASgJSACIAQESFgoJcHJfbnVtYmVyGAIgASgFSAGIAQESLwoGc3RhdHVzGAMgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gCiAEBEhYKCXBhZ2Vfc2l6ZRgEIAEoBUgDiAEBEhcKCnBhZ2VfdG9rZW4YBSABKAlIBIgBARISCgVxdWVyeRgGIAEoCUgFiAEBEhcKCmNyZWF0ZWRfYnkYByABKAlIBogBARIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKB3ZlcmRpY3QYCiABKA4yHC5wcndhcmRlbi52MS5WZXJkaWN0Lk91dGNvbWVIB4gBARI/CghzdGFuZGluZxgLIAEoDjIoLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVxdWVzdC5TdGFuZGluZ0gIiAEBIjkKCFN0YW5kaW5nEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEg8KC25vdF9zY2FubmVkEAJCBwoFX3JlcG9CDAoKX3ByX251bWJlckIJCgdfc3RhdHVzQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW5CCAoGX3F1ZXJ5Qg0KC19jcmVhdGVkX2J5QgoKCF92ZXJkaWN0QgsKCV9zdGFuZGluZyJaChNMaXN0UmV2aWV3c1Jlc3BvbnNlEioKB3Jldmlld3MYASADKAsyGS5wcndhcmRlbi52MS5MaXN0ZWRSZXZpZXcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvMBChNDb3VudFJldmlld3NSZXF1ZXN0EhIKBXF1ZXJ5GAEgASgJSACIAQESFwoKY3JlYXRlZF9ieRgCIAEoCUgBiAEBEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoEcmVwbxgFIAEoCUgCiAEBEhYKCXByX251bWJlchgGIAEoBUgDiAEBQggKBl9xdWVyeUINCgtfY3JlYXRlZF9ieUIHCgVfcmVwb0IMCgpfcHJfbnVtYmVyIn0KFENvdW50UmV2aWV3c1Jlc3BvbnNlEgsKA2FsbBgBIAEoBRIOCgZmYWlsZWQYAiABKAUSDgoGcGFzc2VkGAMgASgFEhIKCmluY29tcGxldGUYBCABKAUSDwoHcnVubmluZxgFIAEoBRITCgtub3Rfc2Nhbm5lZBgGIAEoBSLSBgoMTGlzdGVkUmV2aWV3EhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEQoJcHJfbnVtYmVyGAMgASgFEgwKBHJlcG8YBCABKAkSMAoMY29tcGxldGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdW1tYXJ5GAYgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYByABKAkSFQoIaGVhZF9zaGEYCCABKAlIAYgBARIVCghiYXNlX3NoYRgJIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGAwgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISEQoJdHJ1bmNhdGVkGA0gASgIEhIKCmNyZWF0ZWRfYnkYDiABKAkSJQoHdmVyZGljdBgPIAEoCzIULnByd2FyZGVuLnYxLlZlcmRpY3QSMgoIcHJpb3JpdHkYECABKA4yGy5wcndhcmRlbi52MS5Qcmlvcml0eS5MZXZlbEgDiAEBEhcKCmhlYWRfdGl0bGUYESABKAlIBIgBARIYCgtoZWFkX2F1dGhvchgSIAEoCUgFiAEBEioKBG9wZW4YEyABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSFgoJbmV3X2NvdW50GBQgASgFSAaIAQESGAoLZml4ZWRfY291bnQYFSABKAVIB4gBARIdChBzdXBwcmVzc2VkX2NvdW50GBYgASgFSAiIAQFCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhQgsKCV9wcmlvcml0eUINCgtfaGVhZF90aXRsZUIOCgxfaGVhZF9hdXRob3JCDAoKX25ld19jb3VudEIOCgxfZml4ZWRfY291bnRCEwoRX3N1cHByZXNzZWRfY291bnQiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkixAIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAgSHgoRc2Nhbm5lcl9hdmFpbGFibGUYCCABKAhIAogBAUIJCgdfc3RhdHVzQg4KDF9maWxlc190b3RhbEIUChJfc2Nhbm5lcl9hdmFpbGFibGUyyAYKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxDb3VudFJldmlld3MSIC5wcndhcmRlbi52MS5Db3VudFJldmlld3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuQ291bnRSZXZpZXdzUmVzcG9uc2USUwoMTGlzdEZpbmRpbmdzEiAucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1Jlc3BvbnNlElkKDlNlYXJjaEZpbmRpbmdzEiIucHJ3YXJkZW4udjEuU2VhcmNoRmluZGluZ3NSZXF1ZXN0GiMucHJ3YXJkZW4udjEuU2VhcmNoRmluZGluZ3NSZXNwb25zZRI+CghHZXRTYXJpZhIcLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkSfwoMQ2FuY2VsUmV2aWV3EiAucHJ3YXJkZW4udjEuQ2FuY2VsUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh5yZXZpZXdzIGFyZSB3b3JrLCBub3Qgc2V0dGluZ3MSUgoLV2F0Y2hSZXZpZXcSHy5wcndhcmRlbi52MS5XYXRjaFJldmlld1JlcXVlc3QaIC5wcndhcmRlbi52MS5XYXRjaFJldmlld1Jlc3BvbnNlMAFCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity, file_prwarden_v1_triage]);
 
 /**
  * Review is one scan of a pull request.
@@ -249,6 +249,52 @@ export type Review = Message<"prwarden.v1.Review"> & {
    * @generated from field: optional string check_url = 29;
    */
   checkUrl?: string | undefined;
+
+  /**
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_title = 30;
+   */
+  headTitle?: string | undefined;
+
+  /**
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_author = 31;
+   */
+  headAuthor?: string | undefined;
+
+  /**
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary open = 32;
+   */
+  open?: SeveritySummary | undefined;
+
+  /**
+   * How many findings that are reported are new; absent until complete.
+   *
+   * @generated from field: optional int32 new_count = 33;
+   */
+  newCount?: number | undefined;
+
+  /**
+   * How many findings are fixed; absent until complete.
+   *
+   * @generated from field: optional int32 fixed_count = 34;
+   */
+  fixedCount?: number | undefined;
+
+  /**
+   * How many findings a comment suppresses; absent until complete.
+   *
+   * @generated from field: optional int32 suppressed_count = 35;
+   */
+  suppressedCount?: number | undefined;
 };
 
 /**
@@ -1408,6 +1454,297 @@ export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@_
   messageDesc(file_prwarden_v1_review, 16);
 
 /**
+ * Request of SearchFindings.
+ *
+ * @generated from message prwarden.v1.SearchFindingsRequest
+ */
+export type SearchFindingsRequest = Message<"prwarden.v1.SearchFindingsRequest"> & {
+  /**
+   * What findings are counted by; when not given they are listed.
+   *
+   * @generated from field: optional prwarden.v1.Grouping.Key group_by = 1;
+   */
+  groupBy?: Grouping_Key | undefined;
+
+  /**
+   * Words of which each occurs in the rule id, the repository, the file or the
+   * message, in any case of ASCII letters: at most 5, parted by spaces.
+   *
+   * @generated from field: optional string query = 2;
+   */
+  query?: string | undefined;
+
+  /**
+   * Only findings in this repository.
+   *
+   * @generated from field: optional string repo = 3;
+   */
+  repo?: string | undefined;
+
+  /**
+   * Only findings that are at least as severe.
+   *
+   * @generated from field: optional prwarden.v1.Severity.Level min_severity = 4;
+   */
+  minSeverity?: Severity_Level | undefined;
+
+  /**
+   * Only findings of this rule, `<category>/<rule-name>` or, in the category
+   * `custom`, its name.
+   *
+   * @generated from field: optional string rule_id = 5;
+   */
+  ruleId?: string | undefined;
+
+  /**
+   * Only findings in this file: its whole path, in UTF-8, of at most 4,096
+   * characters.
+   *
+   * @generated from field: optional string file = 6;
+   */
+  file?: string | undefined;
+
+  /**
+   * Only findings in this state.
+   *
+   * @generated from field: optional prwarden.v1.Finding.State state = 7;
+   */
+  state?: Finding_State | undefined;
+
+  /**
+   * Only findings about which this is decided; `open`, nothing is, when not given.
+   *
+   * @generated from field: optional prwarden.v1.Decision.Kind decision = 8;
+   */
+  decision?: Decision_Kind | undefined;
+
+  /**
+   * How many findings or groups to answer at most: 1 to 1,000; 100 when not given.
+   *
+   * @generated from field: optional int32 page_size = 9;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * `next_page_token` of the page before, with the same filters.
+   *
+   * @generated from field: optional string page_token = 10;
+   */
+  pageToken?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.SearchFindingsRequest.
+ * Use `create(SearchFindingsRequestSchema)` to create a new message.
+ */
+export const SearchFindingsRequestSchema: GenMessage<SearchFindingsRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 17);
+
+/**
+ * Response of SearchFindings.
+ *
+ * @generated from message prwarden.v1.SearchFindingsResponse
+ */
+export type SearchFindingsResponse = Message<"prwarden.v1.SearchFindingsResponse"> & {
+  /**
+   * The findings, by repository, pull request, file, line and rule id; none with
+   * `group_by`.
+   *
+   * @generated from field: repeated prwarden.v1.FoundFinding findings = 1;
+   */
+  findings: FoundFinding[];
+
+  /**
+   * The groups, those with most findings first; none without `group_by`.
+   *
+   * @generated from field: repeated prwarden.v1.FindingGroup groups = 2;
+   */
+  groups: FindingGroup[];
+
+  /**
+   * Counts of all findings that the filters select; only on the first page.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary summary = 3;
+   */
+  summary?: SeveritySummary | undefined;
+
+  /**
+   * Token of the next page; empty on the last one.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message prwarden.v1.SearchFindingsResponse.
+ * Use `create(SearchFindingsResponseSchema)` to create a new message.
+ */
+export const SearchFindingsResponseSchema: GenMessage<SearchFindingsResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 18);
+
+/**
+ * FoundFinding is a finding of the latest review of a pull request.
+ *
+ * @generated from message prwarden.v1.FoundFinding
+ */
+export type FoundFinding = Message<"prwarden.v1.FoundFinding"> & {
+  /**
+   * Repository as `<owner>/<repository>`.
+   *
+   * @generated from field: string repo = 1;
+   */
+  repo: string;
+
+  /**
+   * Pull request number.
+   *
+   * @generated from field: int32 pr_number = 2;
+   */
+  prNumber: number;
+
+  /**
+   * The review.
+   *
+   * @generated from field: string review_id = 3;
+   */
+  reviewId: string;
+
+  /**
+   * As in Review.
+   *
+   * @generated from field: optional string head_title = 4;
+   */
+  headTitle?: string | undefined;
+
+  /**
+   * The finding.
+   *
+   * @generated from field: prwarden.v1.Finding finding = 5;
+   */
+  finding?: Finding | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.FoundFinding.
+ * Use `create(FoundFindingSchema)` to create a new message.
+ */
+export const FoundFindingSchema: GenMessage<FoundFinding> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 19);
+
+/**
+ * Grouping holds what findings are counted by.
+ *
+ * @generated from message prwarden.v1.Grouping
+ */
+export type Grouping = Message<"prwarden.v1.Grouping"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.Grouping.
+ * Use `create(GroupingSchema)` to create a new message.
+ */
+export const GroupingSchema: GenMessage<Grouping> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 20);
+
+/**
+ * Key is what the findings of a group have in common.
+ *
+ * @generated from enum prwarden.v1.Grouping.Key
+ */
+export enum Grouping_Key {
+  /**
+   * Refused.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * Their rule.
+   *
+   * @generated from enum value: rule = 1;
+   */
+  rule = 1,
+
+  /**
+   * Their repository and file.
+   *
+   * @generated from enum value: file = 2;
+   */
+  file = 2,
+
+  /**
+   * Their repository.
+   *
+   * @generated from enum value: repo = 3;
+   */
+  repo = 3,
+}
+
+/**
+ * Describes the enum prwarden.v1.Grouping.Key.
+ */
+export const Grouping_KeySchema: GenEnum<Grouping_Key> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 20, 0);
+
+/**
+ * FindingGroup counts findings.
+ *
+ * @generated from message prwarden.v1.FindingGroup
+ */
+export type FindingGroup = Message<"prwarden.v1.FindingGroup"> & {
+  /**
+   * The rule, when they are grouped by it.
+   *
+   * @generated from field: optional string rule_id = 1;
+   */
+  ruleId?: string | undefined;
+
+  /**
+   * Repository as `<owner>/<repository>`, when they are grouped by it or by file.
+   *
+   * @generated from field: optional string repo = 2;
+   */
+  repo?: string | undefined;
+
+  /**
+   * Path of the file, as in Finding, when they are grouped by it.
+   *
+   * @generated from field: optional string file = 3;
+   */
+  file?: string | undefined;
+
+  /**
+   * The path when it is not UTF-8.
+   *
+   * @generated from field: optional bytes file_bytes = 4;
+   */
+  fileBytes?: Uint8Array | undefined;
+
+  /**
+   * Counts of the findings by severity.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary summary = 5;
+   */
+  summary?: SeveritySummary | undefined;
+
+  /**
+   * How many pull requests they are in.
+   *
+   * @generated from field: int32 pull_requests = 6;
+   */
+  pullRequests: number;
+};
+
+/**
+ * Describes the message prwarden.v1.FindingGroup.
+ * Use `create(FindingGroupSchema)` to create a new message.
+ */
+export const FindingGroupSchema: GenMessage<FindingGroup> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 21);
+
+/**
  * Request of GetSarif.
  *
  * @generated from message prwarden.v1.GetSarifRequest
@@ -1433,7 +1770,7 @@ export type GetSarifRequest = Message<"prwarden.v1.GetSarifRequest"> & {
  * Use `create(GetSarifRequestSchema)` to create a new message.
  */
 export const GetSarifRequestSchema: GenMessage<GetSarifRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 17);
+  messageDesc(file_prwarden_v1_review, 22);
 
 /**
  * Suppressed says what becomes of findings that comments suppress, and of those
@@ -1468,7 +1805,7 @@ export enum GetSarifRequest_Suppressed {
  * Describes the enum prwarden.v1.GetSarifRequest.Suppressed.
  */
 export const GetSarifRequest_SuppressedSchema: GenEnum<GetSarifRequest_Suppressed> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 17, 0);
+  enumDesc(file_prwarden_v1_review, 22, 0);
 
 /**
  * Request of ListReviews.
@@ -1510,6 +1847,49 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
    * @generated from field: optional string page_token = 5;
    */
   pageToken?: string | undefined;
+
+  /**
+   * Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   *
+   * @generated from field: optional string query = 6;
+   */
+  query?: string | undefined;
+
+  /**
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   *
+   * @generated from field: optional string created_by = 7;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * Only reviews that were created at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 8;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only reviews that were created before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 9;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only complete reviews with this verdict.
+   *
+   * @generated from field: optional prwarden.v1.Verdict.Outcome verdict = 10;
+   */
+  verdict?: Verdict_Outcome | undefined;
+
+  /**
+   * Only reviews that have no result.
+   *
+   * @generated from field: optional prwarden.v1.ListReviewsRequest.Standing standing = 11;
+   */
+  standing?: ListReviewsRequest_Standing | undefined;
 };
 
 /**
@@ -1517,7 +1897,41 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
  * Use `create(ListReviewsRequestSchema)` to create a new message.
  */
 export const ListReviewsRequestSchema: GenMessage<ListReviewsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 18);
+  messageDesc(file_prwarden_v1_review, 23);
+
+/**
+ * Standing says why a review has no result, as CountReviews counts.
+ *
+ * @generated from enum prwarden.v1.ListReviewsRequest.Standing
+ */
+export enum ListReviewsRequest_Standing {
+  /**
+   * Refused.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * It is `queued` or `in_progress`.
+   *
+   * @generated from enum value: running = 1;
+   */
+  running = 1,
+
+  /**
+   * It is `failed` or `canceled`.
+   *
+   * @generated from enum value: not_scanned = 2;
+   */
+  not_scanned = 2,
+}
+
+/**
+ * Describes the enum prwarden.v1.ListReviewsRequest.Standing.
+ */
+export const ListReviewsRequest_StandingSchema: GenEnum<ListReviewsRequest_Standing> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 23, 0);
 
 /**
  * Response of ListReviews.
@@ -1545,7 +1959,120 @@ export type ListReviewsResponse = Message<"prwarden.v1.ListReviewsResponse"> & {
  * Use `create(ListReviewsResponseSchema)` to create a new message.
  */
 export const ListReviewsResponseSchema: GenMessage<ListReviewsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 19);
+  messageDesc(file_prwarden_v1_review, 24);
+
+/**
+ * Request of CountReviews. The filters are those of ListReviews.
+ *
+ * @generated from message prwarden.v1.CountReviewsRequest
+ */
+export type CountReviewsRequest = Message<"prwarden.v1.CountReviewsRequest"> & {
+  /**
+   * Words of which each occurs in `<owner>/<repository>#<number>`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   *
+   * @generated from field: optional string query = 1;
+   */
+  query?: string | undefined;
+
+  /**
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   *
+   * @generated from field: optional string created_by = 2;
+   */
+  createdBy?: string | undefined;
+
+  /**
+   * Only reviews that were created at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only reviews that were created before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 4;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only reviews of this repository.
+   *
+   * @generated from field: optional string repo = 5;
+   */
+  repo?: string | undefined;
+
+  /**
+   * Only reviews of the pull request with this number.
+   *
+   * @generated from field: optional int32 pr_number = 6;
+   */
+  prNumber?: number | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.CountReviewsRequest.
+ * Use `create(CountReviewsRequestSchema)` to create a new message.
+ */
+export const CountReviewsRequestSchema: GenMessage<CountReviewsRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 25);
+
+/**
+ * Response of CountReviews.
+ *
+ * @generated from message prwarden.v1.CountReviewsResponse
+ */
+export type CountReviewsResponse = Message<"prwarden.v1.CountReviewsResponse"> & {
+  /**
+   * All reviews; the sum of the others.
+   *
+   * @generated from field: int32 all = 1;
+   */
+  all: number;
+
+  /**
+   * Complete ones with the verdict `fail`.
+   *
+   * @generated from field: int32 failed = 2;
+   */
+  failed: number;
+
+  /**
+   * Complete ones with the verdict `pass`.
+   *
+   * @generated from field: int32 passed = 3;
+   */
+  passed: number;
+
+  /**
+   * Complete ones with the verdict `incomplete`.
+   *
+   * @generated from field: int32 incomplete = 4;
+   */
+  incomplete: number;
+
+  /**
+   * Those in the state `queued` or `in_progress`.
+   *
+   * @generated from field: int32 running = 5;
+   */
+  running: number;
+
+  /**
+   * Those in the state `failed` or `canceled`.
+   *
+   * @generated from field: int32 not_scanned = 6;
+   */
+  notScanned: number;
+};
+
+/**
+ * Describes the message prwarden.v1.CountReviewsResponse.
+ * Use `create(CountReviewsResponseSchema)` to create a new message.
+ */
+export const CountReviewsResponseSchema: GenMessage<CountReviewsResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 26);
 
 /**
  * ListedReview is a Review without its findings and skips, which
@@ -1666,6 +2193,52 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
    * @generated from field: optional prwarden.v1.Priority.Level priority = 16;
    */
   priority?: Priority_Level | undefined;
+
+  /**
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_title = 17;
+   */
+  headTitle?: string | undefined;
+
+  /**
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   *
+   * @generated from field: optional string head_author = 18;
+   */
+  headAuthor?: string | undefined;
+
+  /**
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary open = 19;
+   */
+  open?: SeveritySummary | undefined;
+
+  /**
+   * How many findings that are reported are new; absent until complete.
+   *
+   * @generated from field: optional int32 new_count = 20;
+   */
+  newCount?: number | undefined;
+
+  /**
+   * How many findings are fixed; absent until complete.
+   *
+   * @generated from field: optional int32 fixed_count = 21;
+   */
+  fixedCount?: number | undefined;
+
+  /**
+   * How many findings a comment suppresses; absent until complete.
+   *
+   * @generated from field: optional int32 suppressed_count = 22;
+   */
+  suppressedCount?: number | undefined;
 };
 
 /**
@@ -1673,7 +2246,7 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
  * Use `create(ListedReviewSchema)` to create a new message.
  */
 export const ListedReviewSchema: GenMessage<ListedReview> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 20);
+  messageDesc(file_prwarden_v1_review, 27);
 
 /**
  * Request of CancelReview.
@@ -1694,7 +2267,7 @@ export type CancelReviewRequest = Message<"prwarden.v1.CancelReviewRequest"> & {
  * Use `create(CancelReviewRequestSchema)` to create a new message.
  */
 export const CancelReviewRequestSchema: GenMessage<CancelReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 21);
+  messageDesc(file_prwarden_v1_review, 28);
 
 /**
  * Response of CancelReview. Over REST the review is the body.
@@ -1715,7 +2288,7 @@ export type CancelReviewResponse = Message<"prwarden.v1.CancelReviewResponse"> &
  * Use `create(CancelReviewResponseSchema)` to create a new message.
  */
 export const CancelReviewResponseSchema: GenMessage<CancelReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 22);
+  messageDesc(file_prwarden_v1_review, 29);
 
 /**
  * Request of WatchReview.
@@ -1736,7 +2309,7 @@ export type WatchReviewRequest = Message<"prwarden.v1.WatchReviewRequest"> & {
  * Use `create(WatchReviewRequestSchema)` to create a new message.
  */
 export const WatchReviewRequestSchema: GenMessage<WatchReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 23);
+  messageDesc(file_prwarden_v1_review, 30);
 
 /**
  * Response of WatchReview: one message of the stream.
@@ -1806,7 +2379,7 @@ export type WatchReviewResponse = Message<"prwarden.v1.WatchReviewResponse"> & {
  * Use `create(WatchReviewResponseSchema)` to create a new message.
  */
 export const WatchReviewResponseSchema: GenMessage<WatchReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 24);
+  messageDesc(file_prwarden_v1_review, 31);
 
 /**
  * ReviewService starts scans of pull requests and reads their results.
@@ -1864,6 +2437,17 @@ export const ReviewService: GenService<{
     output: typeof ListReviewsResponseSchema;
   },
   /**
+   * CountReviews counts the organization's reviews by where they stand.
+   * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+   *
+   * @generated from rpc prwarden.v1.ReviewService.CountReviews
+   */
+  countReviews: {
+    methodKind: "unary";
+    input: typeof CountReviewsRequestSchema;
+    output: typeof CountReviewsResponseSchema;
+  },
+  /**
    * ListFindings pages through the findings of a review, in the order of file,
    * line and rule id; those that were fixed and those that are suppressed, too,
    * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -1876,6 +2460,19 @@ export const ReviewService: GenService<{
     methodKind: "unary";
     input: typeof ListFindingsRequestSchema;
     output: typeof ListFindingsResponseSchema;
+  },
+  /**
+   * SearchFindings lists the findings that the latest complete review of each pull
+   * request reports, or counts them by rule, file or repository. Without `decision`
+   * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+   * INVALID_ARGUMENT for a bad filter or page token.
+   *
+   * @generated from rpc prwarden.v1.ReviewService.SearchFindings
+   */
+  searchFindings: {
+    methodKind: "unary";
+    input: typeof SearchFindingsRequestSchema;
+    output: typeof SearchFindingsResponseSchema;
   },
   /**
    * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log

@@ -35,6 +35,10 @@ private static final long serialVersionUID = 0L;
     repo_ = "";
     status_ = 0;
     pageToken_ = "";
+    query_ = "";
+    createdBy_ = "";
+    verdict_ = 0;
+    standing_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -48,6 +52,160 @@ private static final long serialVersionUID = 0L;
     return io.prwarden.v1.ReviewOuterClass.internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable
         .ensureFieldAccessorsInitialized(
             io.prwarden.v1.ListReviewsRequest.class, io.prwarden.v1.ListReviewsRequest.Builder.class);
+  }
+
+  /**
+   * <pre>
+   * Standing says why a review has no result, as CountReviews counts.
+   * </pre>
+   *
+   * Protobuf enum {@code prwarden.v1.ListReviewsRequest.Standing}
+   */
+  public enum Standing
+      implements com.google.protobuf.ProtocolMessageEnum {
+    /**
+     * <pre>
+     * Refused.
+     * </pre>
+     *
+     * <code>unspecified = 0;</code>
+     */
+    unspecified(0),
+    /**
+     * <pre>
+     * It is `queued` or `in_progress`.
+     * </pre>
+     *
+     * <code>running = 1;</code>
+     */
+    running(1),
+    /**
+     * <pre>
+     * It is `failed` or `canceled`.
+     * </pre>
+     *
+     * <code>not_scanned = 2;</code>
+     */
+    not_scanned(2),
+    UNRECOGNIZED(-1),
+    ;
+
+    static {
+      com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+        com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+        /* major= */ 4,
+        /* minor= */ 31,
+        /* patch= */ 1,
+        /* suffix= */ "",
+        Standing.class.getName());
+    }
+    /**
+     * <pre>
+     * Refused.
+     * </pre>
+     *
+     * <code>unspecified = 0;</code>
+     */
+    public static final int unspecified_VALUE = 0;
+    /**
+     * <pre>
+     * It is `queued` or `in_progress`.
+     * </pre>
+     *
+     * <code>running = 1;</code>
+     */
+    public static final int running_VALUE = 1;
+    /**
+     * <pre>
+     * It is `failed` or `canceled`.
+     * </pre>
+     *
+     * <code>not_scanned = 2;</code>
+     */
+    public static final int not_scanned_VALUE = 2;
+
+
+    public final int getNumber() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalArgumentException(
+            "Can't get the number of an unknown enum value.");
+      }
+      return value;
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     * @deprecated Use {@link #forNumber(int)} instead.
+     */
+    @java.lang.Deprecated
+    public static Standing valueOf(int value) {
+      return forNumber(value);
+    }
+
+    /**
+     * @param value The numeric wire value of the corresponding enum entry.
+     * @return The enum associated with the given numeric wire value.
+     */
+    public static Standing forNumber(int value) {
+      switch (value) {
+        case 0: return unspecified;
+        case 1: return running;
+        case 2: return not_scanned;
+        default: return null;
+      }
+    }
+
+    public static com.google.protobuf.Internal.EnumLiteMap<Standing>
+        internalGetValueMap() {
+      return internalValueMap;
+    }
+    private static final com.google.protobuf.Internal.EnumLiteMap<
+        Standing> internalValueMap =
+          new com.google.protobuf.Internal.EnumLiteMap<Standing>() {
+            public Standing findValueByNumber(int number) {
+              return Standing.forNumber(number);
+            }
+          };
+
+    public final com.google.protobuf.Descriptors.EnumValueDescriptor
+        getValueDescriptor() {
+      if (this == UNRECOGNIZED) {
+        throw new java.lang.IllegalStateException(
+            "Can't get the descriptor of an unrecognized enum value.");
+      }
+      return getDescriptor().getValues().get(ordinal());
+    }
+    public final com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptorForType() {
+      return getDescriptor();
+    }
+    public static com.google.protobuf.Descriptors.EnumDescriptor
+        getDescriptor() {
+      return io.prwarden.v1.ListReviewsRequest.getDescriptor().getEnumTypes().get(0);
+    }
+
+    private static final Standing[] VALUES = values();
+
+    public static Standing valueOf(
+        com.google.protobuf.Descriptors.EnumValueDescriptor desc) {
+      if (desc.getType() != getDescriptor()) {
+        throw new java.lang.IllegalArgumentException(
+          "EnumValueDescriptor is not for this type.");
+      }
+      if (desc.getIndex() == -1) {
+        return UNRECOGNIZED;
+      }
+      return VALUES[desc.getIndex()];
+    }
+
+    private final int value;
+
+    private Standing(int value) {
+      this.value = value;
+    }
+
+    // @@protoc_insertion_point(enum_scope:prwarden.v1.ListReviewsRequest.Standing)
   }
 
   private int bitField0_;
@@ -260,6 +418,277 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int QUERY_FIELD_NUMBER = 6;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object query_ = "";
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return Whether the query field is set.
+   */
+  @java.lang.Override
+  public boolean hasQuery() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return The query.
+   */
+  @java.lang.Override
+  public java.lang.String getQuery() {
+    java.lang.Object ref = query_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      query_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return The bytes for query.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getQueryBytes() {
+    java.lang.Object ref = query_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      query_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int CREATED_BY_FIELD_NUMBER = 7;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object createdBy_ = "";
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return Whether the createdBy field is set.
+   */
+  @java.lang.Override
+  public boolean hasCreatedBy() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  @java.lang.Override
+  public java.lang.String getCreatedBy() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      createdBy_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getCreatedByBytes() {
+    java.lang.Object ref = createdBy_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      createdBy_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int SINCE_FIELD_NUMBER = 8;
+  private com.google.protobuf.Timestamp since_;
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   * @return Whether the since field is set.
+   */
+  @java.lang.Override
+  public boolean hasSince() {
+    return ((bitField0_ & 0x00000080) != 0);
+  }
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   * @return The since.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getSince() {
+    return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+  }
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getSinceOrBuilder() {
+    return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+  }
+
+  public static final int UNTIL_FIELD_NUMBER = 9;
+  private com.google.protobuf.Timestamp until_;
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   * @return Whether the until field is set.
+   */
+  @java.lang.Override
+  public boolean hasUntil() {
+    return ((bitField0_ & 0x00000100) != 0);
+  }
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   * @return The until.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getUntil() {
+    return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+  }
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getUntilOrBuilder() {
+    return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+  }
+
+  public static final int VERDICT_FIELD_NUMBER = 10;
+  private int verdict_ = 0;
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return Whether the verdict field is set.
+   */
+  @java.lang.Override public boolean hasVerdict() {
+    return ((bitField0_ & 0x00000200) != 0);
+  }
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return The enum numeric value on the wire for verdict.
+   */
+  @java.lang.Override public int getVerdictValue() {
+    return verdict_;
+  }
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return The verdict.
+   */
+  @java.lang.Override public io.prwarden.v1.Verdict.Outcome getVerdict() {
+    io.prwarden.v1.Verdict.Outcome result = io.prwarden.v1.Verdict.Outcome.forNumber(verdict_);
+    return result == null ? io.prwarden.v1.Verdict.Outcome.UNRECOGNIZED : result;
+  }
+
+  public static final int STANDING_FIELD_NUMBER = 11;
+  private int standing_ = 0;
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return Whether the standing field is set.
+   */
+  @java.lang.Override public boolean hasStanding() {
+    return ((bitField0_ & 0x00000400) != 0);
+  }
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return The enum numeric value on the wire for standing.
+   */
+  @java.lang.Override public int getStandingValue() {
+    return standing_;
+  }
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return The standing.
+   */
+  @java.lang.Override public io.prwarden.v1.ListReviewsRequest.Standing getStanding() {
+    io.prwarden.v1.ListReviewsRequest.Standing result = io.prwarden.v1.ListReviewsRequest.Standing.forNumber(standing_);
+    return result == null ? io.prwarden.v1.ListReviewsRequest.Standing.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -289,6 +718,24 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000010) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 5, pageToken_);
     }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 6, query_);
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 7, createdBy_);
+    }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      output.writeMessage(8, getSince());
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      output.writeMessage(9, getUntil());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      output.writeEnum(10, verdict_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      output.writeEnum(11, standing_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -315,6 +762,28 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000010) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(5, pageToken_);
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(6, query_);
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(7, createdBy_);
+    }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(8, getSince());
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(9, getUntil());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(10, verdict_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(11, standing_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -355,6 +824,34 @@ private static final long serialVersionUID = 0L;
       if (!getPageToken()
           .equals(other.getPageToken())) return false;
     }
+    if (hasQuery() != other.hasQuery()) return false;
+    if (hasQuery()) {
+      if (!getQuery()
+          .equals(other.getQuery())) return false;
+    }
+    if (hasCreatedBy() != other.hasCreatedBy()) return false;
+    if (hasCreatedBy()) {
+      if (!getCreatedBy()
+          .equals(other.getCreatedBy())) return false;
+    }
+    if (hasSince() != other.hasSince()) return false;
+    if (hasSince()) {
+      if (!getSince()
+          .equals(other.getSince())) return false;
+    }
+    if (hasUntil() != other.hasUntil()) return false;
+    if (hasUntil()) {
+      if (!getUntil()
+          .equals(other.getUntil())) return false;
+    }
+    if (hasVerdict() != other.hasVerdict()) return false;
+    if (hasVerdict()) {
+      if (verdict_ != other.verdict_) return false;
+    }
+    if (hasStanding() != other.hasStanding()) return false;
+    if (hasStanding()) {
+      if (standing_ != other.standing_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -385,6 +882,30 @@ private static final long serialVersionUID = 0L;
     if (hasPageToken()) {
       hash = (37 * hash) + PAGE_TOKEN_FIELD_NUMBER;
       hash = (53 * hash) + getPageToken().hashCode();
+    }
+    if (hasQuery()) {
+      hash = (37 * hash) + QUERY_FIELD_NUMBER;
+      hash = (53 * hash) + getQuery().hashCode();
+    }
+    if (hasCreatedBy()) {
+      hash = (37 * hash) + CREATED_BY_FIELD_NUMBER;
+      hash = (53 * hash) + getCreatedBy().hashCode();
+    }
+    if (hasSince()) {
+      hash = (37 * hash) + SINCE_FIELD_NUMBER;
+      hash = (53 * hash) + getSince().hashCode();
+    }
+    if (hasUntil()) {
+      hash = (37 * hash) + UNTIL_FIELD_NUMBER;
+      hash = (53 * hash) + getUntil().hashCode();
+    }
+    if (hasVerdict()) {
+      hash = (37 * hash) + VERDICT_FIELD_NUMBER;
+      hash = (53 * hash) + verdict_;
+    }
+    if (hasStanding()) {
+      hash = (37 * hash) + STANDING_FIELD_NUMBER;
+      hash = (53 * hash) + standing_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -509,13 +1030,20 @@ private static final long serialVersionUID = 0L;
 
     // Construct using io.prwarden.v1.ListReviewsRequest.newBuilder()
     private Builder() {
-
+      maybeForceBuilderInitialization();
     }
 
     private Builder(
         com.google.protobuf.GeneratedMessage.BuilderParent parent) {
       super(parent);
-
+      maybeForceBuilderInitialization();
+    }
+    private void maybeForceBuilderInitialization() {
+      if (com.google.protobuf.GeneratedMessage
+              .alwaysUseFieldBuilders) {
+        internalGetSinceFieldBuilder();
+        internalGetUntilFieldBuilder();
+      }
     }
     @java.lang.Override
     public Builder clear() {
@@ -526,6 +1054,20 @@ private static final long serialVersionUID = 0L;
       status_ = 0;
       pageSize_ = 0;
       pageToken_ = "";
+      query_ = "";
+      createdBy_ = "";
+      since_ = null;
+      if (sinceBuilder_ != null) {
+        sinceBuilder_.dispose();
+        sinceBuilder_ = null;
+      }
+      until_ = null;
+      if (untilBuilder_ != null) {
+        untilBuilder_.dispose();
+        untilBuilder_ = null;
+      }
+      verdict_ = 0;
+      standing_ = 0;
       return this;
     }
 
@@ -580,6 +1122,34 @@ private static final long serialVersionUID = 0L;
         result.pageToken_ = pageToken_;
         to_bitField0_ |= 0x00000010;
       }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.query_ = query_;
+        to_bitField0_ |= 0x00000020;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.createdBy_ = createdBy_;
+        to_bitField0_ |= 0x00000040;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.since_ = sinceBuilder_ == null
+            ? since_
+            : sinceBuilder_.build();
+        to_bitField0_ |= 0x00000080;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.until_ = untilBuilder_ == null
+            ? until_
+            : untilBuilder_.build();
+        to_bitField0_ |= 0x00000100;
+      }
+      if (((from_bitField0_ & 0x00000200) != 0)) {
+        result.verdict_ = verdict_;
+        to_bitField0_ |= 0x00000200;
+      }
+      if (((from_bitField0_ & 0x00000400) != 0)) {
+        result.standing_ = standing_;
+        to_bitField0_ |= 0x00000400;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -613,6 +1183,28 @@ private static final long serialVersionUID = 0L;
         pageToken_ = other.pageToken_;
         bitField0_ |= 0x00000010;
         onChanged();
+      }
+      if (other.hasQuery()) {
+        query_ = other.query_;
+        bitField0_ |= 0x00000020;
+        onChanged();
+      }
+      if (other.hasCreatedBy()) {
+        createdBy_ = other.createdBy_;
+        bitField0_ |= 0x00000040;
+        onChanged();
+      }
+      if (other.hasSince()) {
+        mergeSince(other.getSince());
+      }
+      if (other.hasUntil()) {
+        mergeUntil(other.getUntil());
+      }
+      if (other.hasVerdict()) {
+        setVerdictValue(other.getVerdictValue());
+      }
+      if (other.hasStanding()) {
+        setStandingValue(other.getStandingValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -665,6 +1257,40 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000010;
               break;
             } // case 42
+            case 50: {
+              query_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 50
+            case 58: {
+              createdBy_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 58
+            case 66: {
+              input.readMessage(
+                  internalGetSinceFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 66
+            case 74: {
+              input.readMessage(
+                  internalGetUntilFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 74
+            case 80: {
+              verdict_ = input.readEnum();
+              bitField0_ |= 0x00000200;
+              break;
+            } // case 80
+            case 88: {
+              standing_ = input.readEnum();
+              bitField0_ |= 0x00000400;
+              break;
+            } // case 88
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1078,6 +1704,696 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       pageToken_ = value;
       bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object query_ = "";
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @return Whether the query field is set.
+     */
+    public boolean hasQuery() {
+      return ((bitField0_ & 0x00000020) != 0);
+    }
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @return The query.
+     */
+    public java.lang.String getQuery() {
+      java.lang.Object ref = query_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        query_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @return The bytes for query.
+     */
+    public com.google.protobuf.ByteString
+        getQueryBytes() {
+      java.lang.Object ref = query_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        query_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @param value The query to set.
+     * @return This builder for chaining.
+     */
+    public Builder setQuery(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      query_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearQuery() {
+      query_ = getDefaultInstance().getQuery();
+      bitField0_ = (bitField0_ & ~0x00000020);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+     * author, in any case of letters: at most 5, parted by spaces.
+     * </pre>
+     *
+     * <code>optional string query = 6 [json_name = "query"];</code>
+     * @param value The bytes for query to set.
+     * @return This builder for chaining.
+     */
+    public Builder setQueryBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      query_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object createdBy_ = "";
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @return Whether the createdBy field is set.
+     */
+    public boolean hasCreatedBy() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @return The createdBy.
+     */
+    public java.lang.String getCreatedBy() {
+      java.lang.Object ref = createdBy_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        createdBy_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @return The bytes for createdBy.
+     */
+    public com.google.protobuf.ByteString
+        getCreatedByBytes() {
+      java.lang.Object ref = createdBy_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        createdBy_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @param value The createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedBy(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      createdBy_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCreatedBy() {
+      createdBy_ = getDefaultInstance().getCreatedBy();
+      bitField0_ = (bitField0_ & ~0x00000040);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that this caller created, as `created_by` of a review has it.
+     * </pre>
+     *
+     * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+     * @param value The bytes for createdBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCreatedByBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      createdBy_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.Timestamp since_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> sinceBuilder_;
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     * @return Whether the since field is set.
+     */
+    public boolean hasSince() {
+      return ((bitField0_ & 0x00000080) != 0);
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     * @return The since.
+     */
+    public com.google.protobuf.Timestamp getSince() {
+      if (sinceBuilder_ == null) {
+        return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+      } else {
+        return sinceBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public Builder setSince(com.google.protobuf.Timestamp value) {
+      if (sinceBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        since_ = value;
+      } else {
+        sinceBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public Builder setSince(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (sinceBuilder_ == null) {
+        since_ = builderForValue.build();
+      } else {
+        sinceBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public Builder mergeSince(com.google.protobuf.Timestamp value) {
+      if (sinceBuilder_ == null) {
+        if (((bitField0_ & 0x00000080) != 0) &&
+          since_ != null &&
+          since_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getSinceBuilder().mergeFrom(value);
+        } else {
+          since_ = value;
+        }
+      } else {
+        sinceBuilder_.mergeFrom(value);
+      }
+      if (since_ != null) {
+        bitField0_ |= 0x00000080;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public Builder clearSince() {
+      bitField0_ = (bitField0_ & ~0x00000080);
+      since_ = null;
+      if (sinceBuilder_ != null) {
+        sinceBuilder_.dispose();
+        sinceBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getSinceBuilder() {
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return internalGetSinceFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getSinceOrBuilder() {
+      if (sinceBuilder_ != null) {
+        return sinceBuilder_.getMessageOrBuilder();
+      } else {
+        return since_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that were created at or after this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetSinceFieldBuilder() {
+      if (sinceBuilder_ == null) {
+        sinceBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getSince(),
+                getParentForChildren(),
+                isClean());
+        since_ = null;
+      }
+      return sinceBuilder_;
+    }
+
+    private com.google.protobuf.Timestamp until_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> untilBuilder_;
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     * @return Whether the until field is set.
+     */
+    public boolean hasUntil() {
+      return ((bitField0_ & 0x00000100) != 0);
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     * @return The until.
+     */
+    public com.google.protobuf.Timestamp getUntil() {
+      if (untilBuilder_ == null) {
+        return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+      } else {
+        return untilBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public Builder setUntil(com.google.protobuf.Timestamp value) {
+      if (untilBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        until_ = value;
+      } else {
+        untilBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public Builder setUntil(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (untilBuilder_ == null) {
+        until_ = builderForValue.build();
+      } else {
+        untilBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public Builder mergeUntil(com.google.protobuf.Timestamp value) {
+      if (untilBuilder_ == null) {
+        if (((bitField0_ & 0x00000100) != 0) &&
+          until_ != null &&
+          until_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getUntilBuilder().mergeFrom(value);
+        } else {
+          until_ = value;
+        }
+      } else {
+        untilBuilder_.mergeFrom(value);
+      }
+      if (until_ != null) {
+        bitField0_ |= 0x00000100;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public Builder clearUntil() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      until_ = null;
+      if (untilBuilder_ != null) {
+        untilBuilder_.dispose();
+        untilBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getUntilBuilder() {
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return internalGetUntilFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getUntilOrBuilder() {
+      if (untilBuilder_ != null) {
+        return untilBuilder_.getMessageOrBuilder();
+      } else {
+        return until_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+      }
+    }
+    /**
+     * <pre>
+     * Only reviews that were created before this time.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetUntilFieldBuilder() {
+      if (untilBuilder_ == null) {
+        untilBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getUntil(),
+                getParentForChildren(),
+                isClean());
+        until_ = null;
+      }
+      return untilBuilder_;
+    }
+
+    private int verdict_ = 0;
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @return Whether the verdict field is set.
+     */
+    @java.lang.Override public boolean hasVerdict() {
+      return ((bitField0_ & 0x00000200) != 0);
+    }
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @return The enum numeric value on the wire for verdict.
+     */
+    @java.lang.Override public int getVerdictValue() {
+      return verdict_;
+    }
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @param value The enum numeric value on the wire for verdict to set.
+     * @return This builder for chaining.
+     */
+    public Builder setVerdictValue(int value) {
+      verdict_ = value;
+      bitField0_ |= 0x00000200;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @return The verdict.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Verdict.Outcome getVerdict() {
+      io.prwarden.v1.Verdict.Outcome result = io.prwarden.v1.Verdict.Outcome.forNumber(verdict_);
+      return result == null ? io.prwarden.v1.Verdict.Outcome.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @param value The verdict to set.
+     * @return This builder for chaining.
+     */
+    public Builder setVerdict(io.prwarden.v1.Verdict.Outcome value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000200;
+      verdict_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only complete reviews with this verdict.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearVerdict() {
+      bitField0_ = (bitField0_ & ~0x00000200);
+      verdict_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int standing_ = 0;
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @return Whether the standing field is set.
+     */
+    @java.lang.Override public boolean hasStanding() {
+      return ((bitField0_ & 0x00000400) != 0);
+    }
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @return The enum numeric value on the wire for standing.
+     */
+    @java.lang.Override public int getStandingValue() {
+      return standing_;
+    }
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @param value The enum numeric value on the wire for standing to set.
+     * @return This builder for chaining.
+     */
+    public Builder setStandingValue(int value) {
+      standing_ = value;
+      bitField0_ |= 0x00000400;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @return The standing.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.ListReviewsRequest.Standing getStanding() {
+      io.prwarden.v1.ListReviewsRequest.Standing result = io.prwarden.v1.ListReviewsRequest.Standing.forNumber(standing_);
+      return result == null ? io.prwarden.v1.ListReviewsRequest.Standing.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @param value The standing to set.
+     * @return This builder for chaining.
+     */
+    public Builder setStanding(io.prwarden.v1.ListReviewsRequest.Standing value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000400;
+      standing_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only reviews that have no result.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearStanding() {
+      bitField0_ = (bitField0_ & ~0x00000400);
+      standing_ = 0;
       onChanged();
       return this;
     }

@@ -133,4 +133,175 @@ public interface ListReviewsRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getPageTokenBytes();
+
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return Whether the query field is set.
+   */
+  boolean hasQuery();
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return The query.
+   */
+  java.lang.String getQuery();
+  /**
+   * <pre>
+   * Words of which each occurs in `&lt;owner&gt;/&lt;repository&gt;#&lt;number&gt;`, the title or the
+   * author, in any case of letters: at most 5, parted by spaces.
+   * </pre>
+   *
+   * <code>optional string query = 6 [json_name = "query"];</code>
+   * @return The bytes for query.
+   */
+  com.google.protobuf.ByteString
+      getQueryBytes();
+
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return Whether the createdBy field is set.
+   */
+  boolean hasCreatedBy();
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The createdBy.
+   */
+  java.lang.String getCreatedBy();
+  /**
+   * <pre>
+   * Only reviews that this caller created, as `created_by` of a review has it.
+   * </pre>
+   *
+   * <code>optional string created_by = 7 [json_name = "createdBy"];</code>
+   * @return The bytes for createdBy.
+   */
+  com.google.protobuf.ByteString
+      getCreatedByBytes();
+
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   * @return Whether the since field is set.
+   */
+  boolean hasSince();
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   * @return The since.
+   */
+  com.google.protobuf.Timestamp getSince();
+  /**
+   * <pre>
+   * Only reviews that were created at or after this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 8 [json_name = "since"];</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getSinceOrBuilder();
+
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   * @return Whether the until field is set.
+   */
+  boolean hasUntil();
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   * @return The until.
+   */
+  com.google.protobuf.Timestamp getUntil();
+  /**
+   * <pre>
+   * Only reviews that were created before this time.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 9 [json_name = "until"];</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getUntilOrBuilder();
+
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return Whether the verdict field is set.
+   */
+  boolean hasVerdict();
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return The enum numeric value on the wire for verdict.
+   */
+  int getVerdictValue();
+  /**
+   * <pre>
+   * Only complete reviews with this verdict.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Verdict.Outcome verdict = 10 [json_name = "verdict"];</code>
+   * @return The verdict.
+   */
+  io.prwarden.v1.Verdict.Outcome getVerdict();
+
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return Whether the standing field is set.
+   */
+  boolean hasStanding();
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return The enum numeric value on the wire for standing.
+   */
+  int getStandingValue();
+  /**
+   * <pre>
+   * Only reviews that have no result.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.ListReviewsRequest.Standing standing = 11 [json_name = "standing"];</code>
+   * @return The standing.
+   */
+  io.prwarden.v1.ListReviewsRequest.Standing getStanding();
 }

@@ -41,6 +41,8 @@ private static final long serialVersionUID = 0L;
     baseSha_ = "";
     createdBy_ = "";
     priority_ = 0;
+    headTitle_ = "";
+    headAuthor_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -697,6 +699,255 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Priority.Level.UNRECOGNIZED : result;
   }
 
+  public static final int HEAD_TITLE_FIELD_NUMBER = 17;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object headTitle_ = "";
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return Whether the headTitle field is set.
+   */
+  @java.lang.Override
+  public boolean hasHeadTitle() {
+    return ((bitField0_ & 0x00000400) != 0);
+  }
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return The headTitle.
+   */
+  @java.lang.Override
+  public java.lang.String getHeadTitle() {
+    java.lang.Object ref = headTitle_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      headTitle_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return The bytes for headTitle.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getHeadTitleBytes() {
+    java.lang.Object ref = headTitle_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      headTitle_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int HEAD_AUTHOR_FIELD_NUMBER = 18;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object headAuthor_ = "";
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return Whether the headAuthor field is set.
+   */
+  @java.lang.Override
+  public boolean hasHeadAuthor() {
+    return ((bitField0_ & 0x00000800) != 0);
+  }
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return The headAuthor.
+   */
+  @java.lang.Override
+  public java.lang.String getHeadAuthor() {
+    java.lang.Object ref = headAuthor_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      headAuthor_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return The bytes for headAuthor.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getHeadAuthorBytes() {
+    java.lang.Object ref = headAuthor_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      headAuthor_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int OPEN_FIELD_NUMBER = 19;
+  private io.prwarden.v1.SeveritySummary open_;
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   * @return Whether the open field is set.
+   */
+  @java.lang.Override
+  public boolean hasOpen() {
+    return ((bitField0_ & 0x00001000) != 0);
+  }
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   * @return The open.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SeveritySummary getOpen() {
+    return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+  }
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder() {
+    return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+  }
+
+  public static final int NEW_COUNT_FIELD_NUMBER = 20;
+  private int newCount_ = 0;
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+   * @return Whether the newCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasNewCount() {
+    return ((bitField0_ & 0x00002000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+   * @return The newCount.
+   */
+  @java.lang.Override
+  public int getNewCount() {
+    return newCount_;
+  }
+
+  public static final int FIXED_COUNT_FIELD_NUMBER = 21;
+  private int fixedCount_ = 0;
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+   * @return Whether the fixedCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasFixedCount() {
+    return ((bitField0_ & 0x00004000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+   * @return The fixedCount.
+   */
+  @java.lang.Override
+  public int getFixedCount() {
+    return fixedCount_;
+  }
+
+  public static final int SUPPRESSED_COUNT_FIELD_NUMBER = 22;
+  private int suppressedCount_ = 0;
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+   * @return Whether the suppressedCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasSuppressedCount() {
+    return ((bitField0_ & 0x00008000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+   * @return The suppressedCount.
+   */
+  @java.lang.Override
+  public int getSuppressedCount() {
+    return suppressedCount_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -758,6 +1009,24 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000200) != 0)) {
       output.writeEnum(16, priority_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 17, headTitle_);
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 18, headAuthor_);
+    }
+    if (((bitField0_ & 0x00001000) != 0)) {
+      output.writeMessage(19, getOpen());
+    }
+    if (((bitField0_ & 0x00002000) != 0)) {
+      output.writeInt32(20, newCount_);
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      output.writeInt32(21, fixedCount_);
+    }
+    if (((bitField0_ & 0x00008000) != 0)) {
+      output.writeInt32(22, suppressedCount_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -825,6 +1094,28 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000200) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(16, priority_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(17, headTitle_);
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(18, headAuthor_);
+    }
+    if (((bitField0_ & 0x00001000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(19, getOpen());
+    }
+    if (((bitField0_ & 0x00002000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(20, newCount_);
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(21, fixedCount_);
+    }
+    if (((bitField0_ & 0x00008000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(22, suppressedCount_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -901,6 +1192,36 @@ private static final long serialVersionUID = 0L;
     if (hasPriority()) {
       if (priority_ != other.priority_) return false;
     }
+    if (hasHeadTitle() != other.hasHeadTitle()) return false;
+    if (hasHeadTitle()) {
+      if (!getHeadTitle()
+          .equals(other.getHeadTitle())) return false;
+    }
+    if (hasHeadAuthor() != other.hasHeadAuthor()) return false;
+    if (hasHeadAuthor()) {
+      if (!getHeadAuthor()
+          .equals(other.getHeadAuthor())) return false;
+    }
+    if (hasOpen() != other.hasOpen()) return false;
+    if (hasOpen()) {
+      if (!getOpen()
+          .equals(other.getOpen())) return false;
+    }
+    if (hasNewCount() != other.hasNewCount()) return false;
+    if (hasNewCount()) {
+      if (getNewCount()
+          != other.getNewCount()) return false;
+    }
+    if (hasFixedCount() != other.hasFixedCount()) return false;
+    if (hasFixedCount()) {
+      if (getFixedCount()
+          != other.getFixedCount()) return false;
+    }
+    if (hasSuppressedCount() != other.hasSuppressedCount()) return false;
+    if (hasSuppressedCount()) {
+      if (getSuppressedCount()
+          != other.getSuppressedCount()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -964,6 +1285,30 @@ private static final long serialVersionUID = 0L;
     if (hasPriority()) {
       hash = (37 * hash) + PRIORITY_FIELD_NUMBER;
       hash = (53 * hash) + priority_;
+    }
+    if (hasHeadTitle()) {
+      hash = (37 * hash) + HEAD_TITLE_FIELD_NUMBER;
+      hash = (53 * hash) + getHeadTitle().hashCode();
+    }
+    if (hasHeadAuthor()) {
+      hash = (37 * hash) + HEAD_AUTHOR_FIELD_NUMBER;
+      hash = (53 * hash) + getHeadAuthor().hashCode();
+    }
+    if (hasOpen()) {
+      hash = (37 * hash) + OPEN_FIELD_NUMBER;
+      hash = (53 * hash) + getOpen().hashCode();
+    }
+    if (hasNewCount()) {
+      hash = (37 * hash) + NEW_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getNewCount();
+    }
+    if (hasFixedCount()) {
+      hash = (37 * hash) + FIXED_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getFixedCount();
+    }
+    if (hasSuppressedCount()) {
+      hash = (37 * hash) + SUPPRESSED_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getSuppressedCount();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1106,6 +1451,7 @@ private static final long serialVersionUID = 0L;
         internalGetStartedAtFieldBuilder();
         internalGetErrorFieldBuilder();
         internalGetVerdictFieldBuilder();
+        internalGetOpenFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1152,6 +1498,16 @@ private static final long serialVersionUID = 0L;
         verdictBuilder_ = null;
       }
       priority_ = 0;
+      headTitle_ = "";
+      headAuthor_ = "";
+      open_ = null;
+      if (openBuilder_ != null) {
+        openBuilder_.dispose();
+        openBuilder_ = null;
+      }
+      newCount_ = 0;
+      fixedCount_ = 0;
+      suppressedCount_ = 0;
       return this;
     }
 
@@ -1256,6 +1612,32 @@ private static final long serialVersionUID = 0L;
         result.priority_ = priority_;
         to_bitField0_ |= 0x00000200;
       }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
+        result.headTitle_ = headTitle_;
+        to_bitField0_ |= 0x00000400;
+      }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.headAuthor_ = headAuthor_;
+        to_bitField0_ |= 0x00000800;
+      }
+      if (((from_bitField0_ & 0x00040000) != 0)) {
+        result.open_ = openBuilder_ == null
+            ? open_
+            : openBuilder_.build();
+        to_bitField0_ |= 0x00001000;
+      }
+      if (((from_bitField0_ & 0x00080000) != 0)) {
+        result.newCount_ = newCount_;
+        to_bitField0_ |= 0x00002000;
+      }
+      if (((from_bitField0_ & 0x00100000) != 0)) {
+        result.fixedCount_ = fixedCount_;
+        to_bitField0_ |= 0x00004000;
+      }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        result.suppressedCount_ = suppressedCount_;
+        to_bitField0_ |= 0x00008000;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1330,6 +1712,28 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasPriority()) {
         setPriorityValue(other.getPriorityValue());
+      }
+      if (other.hasHeadTitle()) {
+        headTitle_ = other.headTitle_;
+        bitField0_ |= 0x00010000;
+        onChanged();
+      }
+      if (other.hasHeadAuthor()) {
+        headAuthor_ = other.headAuthor_;
+        bitField0_ |= 0x00020000;
+        onChanged();
+      }
+      if (other.hasOpen()) {
+        mergeOpen(other.getOpen());
+      }
+      if (other.hasNewCount()) {
+        setNewCount(other.getNewCount());
+      }
+      if (other.hasFixedCount()) {
+        setFixedCount(other.getFixedCount());
+      }
+      if (other.hasSuppressedCount()) {
+        setSuppressedCount(other.getSuppressedCount());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1449,6 +1853,38 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00008000;
               break;
             } // case 128
+            case 138: {
+              headTitle_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00010000;
+              break;
+            } // case 138
+            case 146: {
+              headAuthor_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00020000;
+              break;
+            } // case 146
+            case 154: {
+              input.readMessage(
+                  internalGetOpenFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00040000;
+              break;
+            } // case 154
+            case 160: {
+              newCount_ = input.readInt32();
+              bitField0_ |= 0x00080000;
+              break;
+            } // case 160
+            case 168: {
+              fixedCount_ = input.readInt32();
+              bitField0_ |= 0x00100000;
+              break;
+            } // case 168
+            case 176: {
+              suppressedCount_ = input.readInt32();
+              bitField0_ |= 0x00200000;
+              break;
+            } // case 176
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -3235,6 +3671,564 @@ private static final long serialVersionUID = 0L;
     public Builder clearPriority() {
       bitField0_ = (bitField0_ & ~0x00008000);
       priority_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object headTitle_ = "";
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @return Whether the headTitle field is set.
+     */
+    public boolean hasHeadTitle() {
+      return ((bitField0_ & 0x00010000) != 0);
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @return The headTitle.
+     */
+    public java.lang.String getHeadTitle() {
+      java.lang.Object ref = headTitle_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        headTitle_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @return The bytes for headTitle.
+     */
+    public com.google.protobuf.ByteString
+        getHeadTitleBytes() {
+      java.lang.Object ref = headTitle_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        headTitle_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @param value The headTitle to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadTitle(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      headTitle_ = value;
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearHeadTitle() {
+      headTitle_ = getDefaultInstance().getHeadTitle();
+      bitField0_ = (bitField0_ & ~0x00010000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+     * @param value The bytes for headTitle to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadTitleBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      headTitle_ = value;
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object headAuthor_ = "";
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @return Whether the headAuthor field is set.
+     */
+    public boolean hasHeadAuthor() {
+      return ((bitField0_ & 0x00020000) != 0);
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @return The headAuthor.
+     */
+    public java.lang.String getHeadAuthor() {
+      java.lang.Object ref = headAuthor_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        headAuthor_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @return The bytes for headAuthor.
+     */
+    public com.google.protobuf.ByteString
+        getHeadAuthorBytes() {
+      java.lang.Object ref = headAuthor_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        headAuthor_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @param value The headAuthor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadAuthor(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      headAuthor_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearHeadAuthor() {
+      headAuthor_ = getDefaultInstance().getHeadAuthor();
+      bitField0_ = (bitField0_ & ~0x00020000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+     * @param value The bytes for headAuthor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadAuthorBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      headAuthor_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+
+    private io.prwarden.v1.SeveritySummary open_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder> openBuilder_;
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     * @return Whether the open field is set.
+     */
+    public boolean hasOpen() {
+      return ((bitField0_ & 0x00040000) != 0);
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     * @return The open.
+     */
+    public io.prwarden.v1.SeveritySummary getOpen() {
+      if (openBuilder_ == null) {
+        return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+      } else {
+        return openBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public Builder setOpen(io.prwarden.v1.SeveritySummary value) {
+      if (openBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        open_ = value;
+      } else {
+        openBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public Builder setOpen(
+        io.prwarden.v1.SeveritySummary.Builder builderForValue) {
+      if (openBuilder_ == null) {
+        open_ = builderForValue.build();
+      } else {
+        openBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public Builder mergeOpen(io.prwarden.v1.SeveritySummary value) {
+      if (openBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0) &&
+          open_ != null &&
+          open_ != io.prwarden.v1.SeveritySummary.getDefaultInstance()) {
+          getOpenBuilder().mergeFrom(value);
+        } else {
+          open_ = value;
+        }
+      } else {
+        openBuilder_.mergeFrom(value);
+      }
+      if (open_ != null) {
+        bitField0_ |= 0x00040000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public Builder clearOpen() {
+      bitField0_ = (bitField0_ & ~0x00040000);
+      open_ = null;
+      if (openBuilder_ != null) {
+        openBuilder_.dispose();
+        openBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public io.prwarden.v1.SeveritySummary.Builder getOpenBuilder() {
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return internalGetOpenFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    public io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder() {
+      if (openBuilder_ != null) {
+        return openBuilder_.getMessageOrBuilder();
+      } else {
+        return open_ == null ?
+            io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+      }
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder> 
+        internalGetOpenFieldBuilder() {
+      if (openBuilder_ == null) {
+        openBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder>(
+                getOpen(),
+                getParentForChildren(),
+                isClean());
+        open_ = null;
+      }
+      return openBuilder_;
+    }
+
+    private int newCount_ ;
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+     * @return Whether the newCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasNewCount() {
+      return ((bitField0_ & 0x00080000) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+     * @return The newCount.
+     */
+    @java.lang.Override
+    public int getNewCount() {
+      return newCount_;
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+     * @param value The newCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setNewCount(int value) {
+
+      newCount_ = value;
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearNewCount() {
+      bitField0_ = (bitField0_ & ~0x00080000);
+      newCount_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int fixedCount_ ;
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+     * @return Whether the fixedCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasFixedCount() {
+      return ((bitField0_ & 0x00100000) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+     * @return The fixedCount.
+     */
+    @java.lang.Override
+    public int getFixedCount() {
+      return fixedCount_;
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+     * @param value The fixedCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFixedCount(int value) {
+
+      fixedCount_ = value;
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFixedCount() {
+      bitField0_ = (bitField0_ & ~0x00100000);
+      fixedCount_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int suppressedCount_ ;
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+     * @return Whether the suppressedCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasSuppressedCount() {
+      return ((bitField0_ & 0x00200000) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+     * @return The suppressedCount.
+     */
+    @java.lang.Override
+    public int getSuppressedCount() {
+      return suppressedCount_;
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+     * @param value The suppressedCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSuppressedCount(int value) {
+
+      suppressedCount_ = value;
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSuppressedCount() {
+      bitField0_ = (bitField0_ & ~0x00200000);
+      suppressedCount_ = 0;
       onChanged();
       return this;
     }

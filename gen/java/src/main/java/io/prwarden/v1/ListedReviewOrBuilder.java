@@ -387,4 +387,158 @@ public interface ListedReviewOrBuilder extends
    * @return The priority.
    */
   io.prwarden.v1.Priority.Level getPriority();
+
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return Whether the headTitle field is set.
+   */
+  boolean hasHeadTitle();
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return The headTitle.
+   */
+  java.lang.String getHeadTitle();
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 17 [json_name = "headTitle"];</code>
+   * @return The bytes for headTitle.
+   */
+  com.google.protobuf.ByteString
+      getHeadTitleBytes();
+
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return Whether the headAuthor field is set.
+   */
+  boolean hasHeadAuthor();
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return The headAuthor.
+   */
+  java.lang.String getHeadAuthor();
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 18 [json_name = "headAuthor"];</code>
+   * @return The bytes for headAuthor.
+   */
+  com.google.protobuf.ByteString
+      getHeadAuthorBytes();
+
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   * @return Whether the open field is set.
+   */
+  boolean hasOpen();
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   * @return The open.
+   */
+  io.prwarden.v1.SeveritySummary getOpen();
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 19 [json_name = "open"];</code>
+   */
+  io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder();
+
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+   * @return Whether the newCount field is set.
+   */
+  boolean hasNewCount();
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+   * @return The newCount.
+   */
+  int getNewCount();
+
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+   * @return Whether the fixedCount field is set.
+   */
+  boolean hasFixedCount();
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+   * @return The fixedCount.
+   */
+  int getFixedCount();
+
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+   * @return Whether the suppressedCount field is set.
+   */
+  boolean hasSuppressedCount();
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+   * @return The suppressedCount.
+   */
+  int getSuppressedCount();
 }

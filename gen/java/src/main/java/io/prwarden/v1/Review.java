@@ -41,8 +41,8 @@ private static final long serialVersionUID = 0L;
     baseSha_ = "";
     skipped_ = java.util.Collections.emptyList();
     rulesDigest_ = "";
-    suppressed_ = java.util.Collections.emptyList();
-    fixed_ = java.util.Collections.emptyList();
+    suppressed17_ = java.util.Collections.emptyList();
+    fixed18_ = java.util.Collections.emptyList();
     previousReviewId_ = "";
     baseRef_ = "";
     baseFoundBy_ = 0;
@@ -51,6 +51,8 @@ private static final long serialVersionUID = 0L;
     createdBy_ = "";
     priority_ = 0;
     checkUrl_ = "";
+    headTitle_ = "";
+    headAuthor_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -985,7 +987,9 @@ private static final long serialVersionUID = 0L;
 
   public static final int SUPPRESSED_FIELD_NUMBER = 17;
   @SuppressWarnings("serial")
-  private java.util.List<io.prwarden.v1.Finding> suppressed_;
+  private java.util.List<io.prwarden.v1.Finding> suppressed17_;
+  // An alternative name is used for field "suppressed" because:
+  //     both repeated field "suppressed" and singular field "suppressed_count" generate the method "getSuppressedCount()"
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -996,8 +1000,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public java.util.List<io.prwarden.v1.Finding> getSuppressedList() {
-    return suppressed_;
+  public java.util.List<io.prwarden.v1.Finding> getSuppressed17List() {
+    return suppressed17_;
   }
   /**
    * <pre>
@@ -1010,8 +1014,8 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getSuppressedOrBuilderList() {
-    return suppressed_;
+      getSuppressed17OrBuilderList() {
+    return suppressed17_;
   }
   /**
    * <pre>
@@ -1023,8 +1027,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public int getSuppressedCount() {
-    return suppressed_.size();
+  public int getSuppressed17Count() {
+    return suppressed17_.size();
   }
   /**
    * <pre>
@@ -1036,8 +1040,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.Finding getSuppressed(int index) {
-    return suppressed_.get(index);
+  public io.prwarden.v1.Finding getSuppressed17(int index) {
+    return suppressed17_.get(index);
   }
   /**
    * <pre>
@@ -1049,14 +1053,16 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
+  public io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
       int index) {
-    return suppressed_.get(index);
+    return suppressed17_.get(index);
   }
 
   public static final int FIXED_FIELD_NUMBER = 18;
   @SuppressWarnings("serial")
-  private java.util.List<io.prwarden.v1.Finding> fixed_;
+  private java.util.List<io.prwarden.v1.Finding> fixed18_;
+  // An alternative name is used for field "fixed" because:
+  //     both repeated field "fixed" and singular field "fixed_count" generate the method "getFixedCount()"
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -1070,8 +1076,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public java.util.List<io.prwarden.v1.Finding> getFixedList() {
-    return fixed_;
+  public java.util.List<io.prwarden.v1.Finding> getFixed18List() {
+    return fixed18_;
   }
   /**
    * <pre>
@@ -1087,8 +1093,8 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getFixedOrBuilderList() {
-    return fixed_;
+      getFixed18OrBuilderList() {
+    return fixed18_;
   }
   /**
    * <pre>
@@ -1103,8 +1109,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public int getFixedCount() {
-    return fixed_.size();
+  public int getFixed18Count() {
+    return fixed18_.size();
   }
   /**
    * <pre>
@@ -1119,8 +1125,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.Finding getFixed(int index) {
-    return fixed_.get(index);
+  public io.prwarden.v1.Finding getFixed18(int index) {
+    return fixed18_.get(index);
   }
   /**
    * <pre>
@@ -1135,9 +1141,9 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
+  public io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
       int index) {
-    return fixed_.get(index);
+    return fixed18_.get(index);
   }
 
   public static final int VERDICT_FIELD_NUMBER = 19;
@@ -1704,6 +1710,259 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int HEAD_TITLE_FIELD_NUMBER = 30;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object headTitle_ = "";
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return Whether the headTitle field is set.
+   */
+  @java.lang.Override
+  public boolean hasHeadTitle() {
+    return ((bitField0_ & 0x00020000) != 0);
+  }
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return The headTitle.
+   */
+  @java.lang.Override
+  public java.lang.String getHeadTitle() {
+    java.lang.Object ref = headTitle_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      headTitle_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return The bytes for headTitle.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getHeadTitleBytes() {
+    java.lang.Object ref = headTitle_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      headTitle_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int HEAD_AUTHOR_FIELD_NUMBER = 31;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object headAuthor_ = "";
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return Whether the headAuthor field is set.
+   */
+  @java.lang.Override
+  public boolean hasHeadAuthor() {
+    return ((bitField0_ & 0x00040000) != 0);
+  }
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return The headAuthor.
+   */
+  @java.lang.Override
+  public java.lang.String getHeadAuthor() {
+    java.lang.Object ref = headAuthor_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      headAuthor_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return The bytes for headAuthor.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getHeadAuthorBytes() {
+    java.lang.Object ref = headAuthor_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      headAuthor_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int OPEN_FIELD_NUMBER = 32;
+  private io.prwarden.v1.SeveritySummary open_;
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   * @return Whether the open field is set.
+   */
+  @java.lang.Override
+  public boolean hasOpen() {
+    return ((bitField0_ & 0x00080000) != 0);
+  }
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   * @return The open.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SeveritySummary getOpen() {
+    return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+  }
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder() {
+    return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+  }
+
+  public static final int NEW_COUNT_FIELD_NUMBER = 33;
+  private int newCount_ = 0;
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+   * @return Whether the newCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasNewCount() {
+    return ((bitField0_ & 0x00100000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+   * @return The newCount.
+   */
+  @java.lang.Override
+  public int getNewCount() {
+    return newCount_;
+  }
+
+  public static final int FIXED_COUNT_FIELD_NUMBER = 34;
+  private int fixedCount34_ = 0;
+  // An alternative name is used for field "fixed_count" because:
+  //     both repeated field "fixed" and singular field "fixed_count" generate the method "getFixedCount()"
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+   * @return Whether the fixedCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasFixedCount34() {
+    return ((bitField0_ & 0x00200000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+   * @return The fixedCount.
+   */
+  @java.lang.Override
+  public int getFixedCount34() {
+    return fixedCount34_;
+  }
+
+  public static final int SUPPRESSED_COUNT_FIELD_NUMBER = 35;
+  private int suppressedCount35_ = 0;
+  // An alternative name is used for field "suppressed_count" because:
+  //     both repeated field "suppressed" and singular field "suppressed_count" generate the method "getSuppressedCount()"
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+   * @return Whether the suppressedCount field is set.
+   */
+  @java.lang.Override
+  public boolean hasSuppressedCount35() {
+    return ((bitField0_ & 0x00400000) != 0);
+  }
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+   * @return The suppressedCount.
+   */
+  @java.lang.Override
+  public int getSuppressedCount35() {
+    return suppressedCount35_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1766,11 +2025,11 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 16, rulesDigest_);
     }
-    for (int i = 0; i < suppressed_.size(); i++) {
-      output.writeMessage(17, suppressed_.get(i));
+    for (int i = 0; i < suppressed17_.size(); i++) {
+      output.writeMessage(17, suppressed17_.get(i));
     }
-    for (int i = 0; i < fixed_.size(); i++) {
-      output.writeMessage(18, fixed_.get(i));
+    for (int i = 0; i < fixed18_.size(); i++) {
+      output.writeMessage(18, fixed18_.get(i));
     }
     if (((bitField0_ & 0x00000200) != 0)) {
       output.writeMessage(19, getVerdict());
@@ -1804,6 +2063,24 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00010000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 29, checkUrl_);
+    }
+    if (((bitField0_ & 0x00020000) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 30, headTitle_);
+    }
+    if (((bitField0_ & 0x00040000) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 31, headAuthor_);
+    }
+    if (((bitField0_ & 0x00080000) != 0)) {
+      output.writeMessage(32, getOpen());
+    }
+    if (((bitField0_ & 0x00100000) != 0)) {
+      output.writeInt32(33, newCount_);
+    }
+    if (((bitField0_ & 0x00200000) != 0)) {
+      output.writeInt32(34, fixedCount34_);
+    }
+    if (((bitField0_ & 0x00400000) != 0)) {
+      output.writeInt32(35, suppressedCount35_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1872,13 +2149,13 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(16, rulesDigest_);
     }
-    for (int i = 0; i < suppressed_.size(); i++) {
+    for (int i = 0; i < suppressed17_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(17, suppressed_.get(i));
+        .computeMessageSize(17, suppressed17_.get(i));
     }
-    for (int i = 0; i < fixed_.size(); i++) {
+    for (int i = 0; i < fixed18_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(18, fixed_.get(i));
+        .computeMessageSize(18, fixed18_.get(i));
     }
     if (((bitField0_ & 0x00000200) != 0)) {
       size += com.google.protobuf.CodedOutputStream
@@ -1919,6 +2196,28 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00010000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(29, checkUrl_);
+    }
+    if (((bitField0_ & 0x00020000) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(30, headTitle_);
+    }
+    if (((bitField0_ & 0x00040000) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(31, headAuthor_);
+    }
+    if (((bitField0_ & 0x00080000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(32, getOpen());
+    }
+    if (((bitField0_ & 0x00100000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(33, newCount_);
+    }
+    if (((bitField0_ & 0x00200000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(34, fixedCount34_);
+    }
+    if (((bitField0_ & 0x00400000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(35, suppressedCount35_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1993,10 +2292,10 @@ private static final long serialVersionUID = 0L;
       if (!getRulesDigest()
           .equals(other.getRulesDigest())) return false;
     }
-    if (!getSuppressedList()
-        .equals(other.getSuppressedList())) return false;
-    if (!getFixedList()
-        .equals(other.getFixedList())) return false;
+    if (!getSuppressed17List()
+        .equals(other.getSuppressed17List())) return false;
+    if (!getFixed18List()
+        .equals(other.getFixed18List())) return false;
     if (hasVerdict() != other.hasVerdict()) return false;
     if (hasVerdict()) {
       if (!getVerdict()
@@ -2040,6 +2339,36 @@ private static final long serialVersionUID = 0L;
     if (hasCheckUrl()) {
       if (!getCheckUrl()
           .equals(other.getCheckUrl())) return false;
+    }
+    if (hasHeadTitle() != other.hasHeadTitle()) return false;
+    if (hasHeadTitle()) {
+      if (!getHeadTitle()
+          .equals(other.getHeadTitle())) return false;
+    }
+    if (hasHeadAuthor() != other.hasHeadAuthor()) return false;
+    if (hasHeadAuthor()) {
+      if (!getHeadAuthor()
+          .equals(other.getHeadAuthor())) return false;
+    }
+    if (hasOpen() != other.hasOpen()) return false;
+    if (hasOpen()) {
+      if (!getOpen()
+          .equals(other.getOpen())) return false;
+    }
+    if (hasNewCount() != other.hasNewCount()) return false;
+    if (hasNewCount()) {
+      if (getNewCount()
+          != other.getNewCount()) return false;
+    }
+    if (hasFixedCount34() != other.hasFixedCount34()) return false;
+    if (hasFixedCount34()) {
+      if (getFixedCount34()
+          != other.getFixedCount34()) return false;
+    }
+    if (hasSuppressedCount35() != other.hasSuppressedCount35()) return false;
+    if (hasSuppressedCount35()) {
+      if (getSuppressedCount35()
+          != other.getSuppressedCount35()) return false;
     }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
@@ -2107,13 +2436,13 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + RULES_DIGEST_FIELD_NUMBER;
       hash = (53 * hash) + getRulesDigest().hashCode();
     }
-    if (getSuppressedCount() > 0) {
+    if (getSuppressed17Count() > 0) {
       hash = (37 * hash) + SUPPRESSED_FIELD_NUMBER;
-      hash = (53 * hash) + getSuppressedList().hashCode();
+      hash = (53 * hash) + getSuppressed17List().hashCode();
     }
-    if (getFixedCount() > 0) {
+    if (getFixed18Count() > 0) {
       hash = (37 * hash) + FIXED_FIELD_NUMBER;
-      hash = (53 * hash) + getFixedList().hashCode();
+      hash = (53 * hash) + getFixed18List().hashCode();
     }
     if (hasVerdict()) {
       hash = (37 * hash) + VERDICT_FIELD_NUMBER;
@@ -2156,6 +2485,30 @@ private static final long serialVersionUID = 0L;
     if (hasCheckUrl()) {
       hash = (37 * hash) + CHECK_URL_FIELD_NUMBER;
       hash = (53 * hash) + getCheckUrl().hashCode();
+    }
+    if (hasHeadTitle()) {
+      hash = (37 * hash) + HEAD_TITLE_FIELD_NUMBER;
+      hash = (53 * hash) + getHeadTitle().hashCode();
+    }
+    if (hasHeadAuthor()) {
+      hash = (37 * hash) + HEAD_AUTHOR_FIELD_NUMBER;
+      hash = (53 * hash) + getHeadAuthor().hashCode();
+    }
+    if (hasOpen()) {
+      hash = (37 * hash) + OPEN_FIELD_NUMBER;
+      hash = (53 * hash) + getOpen().hashCode();
+    }
+    if (hasNewCount()) {
+      hash = (37 * hash) + NEW_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getNewCount();
+    }
+    if (hasFixedCount34()) {
+      hash = (37 * hash) + FIXED_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getFixedCount34();
+    }
+    if (hasSuppressedCount35()) {
+      hash = (37 * hash) + SUPPRESSED_COUNT_FIELD_NUMBER;
+      hash = (53 * hash) + getSuppressedCount35();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -2298,19 +2651,21 @@ private static final long serialVersionUID = 0L;
         internalGetStartedAtFieldBuilder();
         internalGetErrorFieldBuilder();
         internalGetSkippedFieldBuilder();
-        internalGetSuppressedFieldBuilder();
-        internalGetFixedFieldBuilder();
+        internalGetSuppressed17FieldBuilder();
+        internalGetFixed18FieldBuilder();
         internalGetVerdictFieldBuilder();
         internalGetLookedAtFieldBuilder();
         internalGetExclusionsFieldBuilder();
         internalGetSwitchedOffFieldBuilder();
         internalGetObservedFieldBuilder();
+        internalGetOpenFieldBuilder();
       }
     }
     @java.lang.Override
     public Builder clear() {
       super.clear();
       bitField0_ = 0;
+      bitField1_ = 0;
       reviewId_ = "";
       status_ = 0;
       prNumber_ = 0;
@@ -2359,18 +2714,18 @@ private static final long serialVersionUID = 0L;
       bitField0_ = (bitField0_ & ~0x00002000);
       truncated_ = false;
       rulesDigest_ = "";
-      if (suppressedBuilder_ == null) {
-        suppressed_ = java.util.Collections.emptyList();
+      if (suppressed17Builder_ == null) {
+        suppressed17_ = java.util.Collections.emptyList();
       } else {
-        suppressed_ = null;
-        suppressedBuilder_.clear();
+        suppressed17_ = null;
+        suppressed17Builder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00010000);
-      if (fixedBuilder_ == null) {
-        fixed_ = java.util.Collections.emptyList();
+      if (fixed18Builder_ == null) {
+        fixed18_ = java.util.Collections.emptyList();
       } else {
-        fixed_ = null;
-        fixedBuilder_.clear();
+        fixed18_ = null;
+        fixed18Builder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00020000);
       verdict_ = null;
@@ -2408,6 +2763,16 @@ private static final long serialVersionUID = 0L;
       createdBy_ = "";
       priority_ = 0;
       checkUrl_ = "";
+      headTitle_ = "";
+      headAuthor_ = "";
+      open_ = null;
+      if (openBuilder_ != null) {
+        openBuilder_.dispose();
+        openBuilder_ = null;
+      }
+      newCount_ = 0;
+      fixedCount34_ = 0;
+      suppressedCount35_ = 0;
       return this;
     }
 
@@ -2436,6 +2801,7 @@ private static final long serialVersionUID = 0L;
       io.prwarden.v1.Review result = new io.prwarden.v1.Review(this);
       buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
+      if (bitField1_ != 0) { buildPartial1(result); }
       onBuilt();
       return result;
     }
@@ -2459,23 +2825,23 @@ private static final long serialVersionUID = 0L;
       } else {
         result.skipped_ = skippedBuilder_.build();
       }
-      if (suppressedBuilder_ == null) {
+      if (suppressed17Builder_ == null) {
         if (((bitField0_ & 0x00010000) != 0)) {
-          suppressed_ = java.util.Collections.unmodifiableList(suppressed_);
+          suppressed17_ = java.util.Collections.unmodifiableList(suppressed17_);
           bitField0_ = (bitField0_ & ~0x00010000);
         }
-        result.suppressed_ = suppressed_;
+        result.suppressed17_ = suppressed17_;
       } else {
-        result.suppressed_ = suppressedBuilder_.build();
+        result.suppressed17_ = suppressed17Builder_.build();
       }
-      if (fixedBuilder_ == null) {
+      if (fixed18Builder_ == null) {
         if (((bitField0_ & 0x00020000) != 0)) {
-          fixed_ = java.util.Collections.unmodifiableList(fixed_);
+          fixed18_ = java.util.Collections.unmodifiableList(fixed18_);
           bitField0_ = (bitField0_ & ~0x00020000);
         }
-        result.fixed_ = fixed_;
+        result.fixed18_ = fixed18_;
       } else {
-        result.fixed_ = fixedBuilder_.build();
+        result.fixed18_ = fixed18Builder_.build();
       }
       if (switchedOffBuilder_ == null) {
         if (((bitField0_ & 0x01000000) != 0)) {
@@ -2602,6 +2968,38 @@ private static final long serialVersionUID = 0L;
         result.checkUrl_ = checkUrl_;
         to_bitField0_ |= 0x00010000;
       }
+      if (((from_bitField0_ & 0x20000000) != 0)) {
+        result.headTitle_ = headTitle_;
+        to_bitField0_ |= 0x00020000;
+      }
+      if (((from_bitField0_ & 0x40000000) != 0)) {
+        result.headAuthor_ = headAuthor_;
+        to_bitField0_ |= 0x00040000;
+      }
+      if (((from_bitField0_ & 0x80000000) != 0)) {
+        result.open_ = openBuilder_ == null
+            ? open_
+            : openBuilder_.build();
+        to_bitField0_ |= 0x00080000;
+      }
+      result.bitField0_ |= to_bitField0_;
+    }
+
+    private void buildPartial1(io.prwarden.v1.Review result) {
+      int from_bitField1_ = bitField1_;
+      int to_bitField0_ = 0;
+      if (((from_bitField1_ & 0x00000001) != 0)) {
+        result.newCount_ = newCount_;
+        to_bitField0_ |= 0x00100000;
+      }
+      if (((from_bitField1_ & 0x00000002) != 0)) {
+        result.fixedCount34_ = fixedCount34_;
+        to_bitField0_ |= 0x00200000;
+      }
+      if (((from_bitField1_ & 0x00000004) != 0)) {
+        result.suppressedCount35_ = suppressedCount35_;
+        to_bitField0_ |= 0x00400000;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -2723,55 +3121,55 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00008000;
         onChanged();
       }
-      if (suppressedBuilder_ == null) {
-        if (!other.suppressed_.isEmpty()) {
-          if (suppressed_.isEmpty()) {
-            suppressed_ = other.suppressed_;
+      if (suppressed17Builder_ == null) {
+        if (!other.suppressed17_.isEmpty()) {
+          if (suppressed17_.isEmpty()) {
+            suppressed17_ = other.suppressed17_;
             bitField0_ = (bitField0_ & ~0x00010000);
           } else {
-            ensureSuppressedIsMutable();
-            suppressed_.addAll(other.suppressed_);
+            ensureSuppressed17IsMutable();
+            suppressed17_.addAll(other.suppressed17_);
           }
           onChanged();
         }
       } else {
-        if (!other.suppressed_.isEmpty()) {
-          if (suppressedBuilder_.isEmpty()) {
-            suppressedBuilder_.dispose();
-            suppressedBuilder_ = null;
-            suppressed_ = other.suppressed_;
+        if (!other.suppressed17_.isEmpty()) {
+          if (suppressed17Builder_.isEmpty()) {
+            suppressed17Builder_.dispose();
+            suppressed17Builder_ = null;
+            suppressed17_ = other.suppressed17_;
             bitField0_ = (bitField0_ & ~0x00010000);
-            suppressedBuilder_ = 
+            suppressed17Builder_ = 
               com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
-                 internalGetSuppressedFieldBuilder() : null;
+                 internalGetSuppressed17FieldBuilder() : null;
           } else {
-            suppressedBuilder_.addAllMessages(other.suppressed_);
+            suppressed17Builder_.addAllMessages(other.suppressed17_);
           }
         }
       }
-      if (fixedBuilder_ == null) {
-        if (!other.fixed_.isEmpty()) {
-          if (fixed_.isEmpty()) {
-            fixed_ = other.fixed_;
+      if (fixed18Builder_ == null) {
+        if (!other.fixed18_.isEmpty()) {
+          if (fixed18_.isEmpty()) {
+            fixed18_ = other.fixed18_;
             bitField0_ = (bitField0_ & ~0x00020000);
           } else {
-            ensureFixedIsMutable();
-            fixed_.addAll(other.fixed_);
+            ensureFixed18IsMutable();
+            fixed18_.addAll(other.fixed18_);
           }
           onChanged();
         }
       } else {
-        if (!other.fixed_.isEmpty()) {
-          if (fixedBuilder_.isEmpty()) {
-            fixedBuilder_.dispose();
-            fixedBuilder_ = null;
-            fixed_ = other.fixed_;
+        if (!other.fixed18_.isEmpty()) {
+          if (fixed18Builder_.isEmpty()) {
+            fixed18Builder_.dispose();
+            fixed18Builder_ = null;
+            fixed18_ = other.fixed18_;
             bitField0_ = (bitField0_ & ~0x00020000);
-            fixedBuilder_ = 
+            fixed18Builder_ = 
               com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
-                 internalGetFixedFieldBuilder() : null;
+                 internalGetFixed18FieldBuilder() : null;
           } else {
-            fixedBuilder_.addAllMessages(other.fixed_);
+            fixed18Builder_.addAllMessages(other.fixed18_);
           }
         }
       }
@@ -2861,6 +3259,28 @@ private static final long serialVersionUID = 0L;
         checkUrl_ = other.checkUrl_;
         bitField0_ |= 0x10000000;
         onChanged();
+      }
+      if (other.hasHeadTitle()) {
+        headTitle_ = other.headTitle_;
+        bitField0_ |= 0x20000000;
+        onChanged();
+      }
+      if (other.hasHeadAuthor()) {
+        headAuthor_ = other.headAuthor_;
+        bitField0_ |= 0x40000000;
+        onChanged();
+      }
+      if (other.hasOpen()) {
+        mergeOpen(other.getOpen());
+      }
+      if (other.hasNewCount()) {
+        setNewCount(other.getNewCount());
+      }
+      if (other.hasFixedCount34()) {
+        setFixedCount34(other.getFixedCount34());
+      }
+      if (other.hasSuppressedCount35()) {
+        setSuppressedCount35(other.getSuppressedCount35());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -2999,11 +3419,11 @@ private static final long serialVersionUID = 0L;
                   input.readMessage(
                       io.prwarden.v1.Finding.parser(),
                       extensionRegistry);
-              if (suppressedBuilder_ == null) {
-                ensureSuppressedIsMutable();
-                suppressed_.add(m);
+              if (suppressed17Builder_ == null) {
+                ensureSuppressed17IsMutable();
+                suppressed17_.add(m);
               } else {
-                suppressedBuilder_.addMessage(m);
+                suppressed17Builder_.addMessage(m);
               }
               break;
             } // case 138
@@ -3012,11 +3432,11 @@ private static final long serialVersionUID = 0L;
                   input.readMessage(
                       io.prwarden.v1.Finding.parser(),
                       extensionRegistry);
-              if (fixedBuilder_ == null) {
-                ensureFixedIsMutable();
-                fixed_.add(m);
+              if (fixed18Builder_ == null) {
+                ensureFixed18IsMutable();
+                fixed18_.add(m);
               } else {
-                fixedBuilder_.addMessage(m);
+                fixed18Builder_.addMessage(m);
               }
               break;
             } // case 146
@@ -3097,6 +3517,38 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x10000000;
               break;
             } // case 234
+            case 242: {
+              headTitle_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x20000000;
+              break;
+            } // case 242
+            case 250: {
+              headAuthor_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x40000000;
+              break;
+            } // case 250
+            case 258: {
+              input.readMessage(
+                  internalGetOpenFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x80000000;
+              break;
+            } // case 258
+            case 264: {
+              newCount_ = input.readInt32();
+              bitField1_ |= 0x00000001;
+              break;
+            } // case 264
+            case 272: {
+              fixedCount34_ = input.readInt32();
+              bitField1_ |= 0x00000002;
+              break;
+            } // case 272
+            case 280: {
+              suppressedCount35_ = input.readInt32();
+              bitField1_ |= 0x00000004;
+              break;
+            } // case 280
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -3113,6 +3565,7 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     private int bitField0_;
+    private int bitField1_;
 
     private java.lang.Object reviewId_ = "";
     /**
@@ -5314,17 +5767,17 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
-    private java.util.List<io.prwarden.v1.Finding> suppressed_ =
+    private java.util.List<io.prwarden.v1.Finding> suppressed17_ =
       java.util.Collections.emptyList();
-    private void ensureSuppressedIsMutable() {
+    private void ensureSuppressed17IsMutable() {
       if (!((bitField0_ & 0x00010000) != 0)) {
-        suppressed_ = new java.util.ArrayList<io.prwarden.v1.Finding>(suppressed_);
+        suppressed17_ = new java.util.ArrayList<io.prwarden.v1.Finding>(suppressed17_);
         bitField0_ |= 0x00010000;
        }
     }
 
     private com.google.protobuf.RepeatedFieldBuilder<
-        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> suppressedBuilder_;
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> suppressed17Builder_;
 
     /**
      * <pre>
@@ -5335,11 +5788,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public java.util.List<io.prwarden.v1.Finding> getSuppressedList() {
-      if (suppressedBuilder_ == null) {
-        return java.util.Collections.unmodifiableList(suppressed_);
+    public java.util.List<io.prwarden.v1.Finding> getSuppressed17List() {
+      if (suppressed17Builder_ == null) {
+        return java.util.Collections.unmodifiableList(suppressed17_);
       } else {
-        return suppressedBuilder_.getMessageList();
+        return suppressed17Builder_.getMessageList();
       }
     }
     /**
@@ -5351,11 +5804,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public int getSuppressedCount() {
-      if (suppressedBuilder_ == null) {
-        return suppressed_.size();
+    public int getSuppressed17Count() {
+      if (suppressed17Builder_ == null) {
+        return suppressed17_.size();
       } else {
-        return suppressedBuilder_.getCount();
+        return suppressed17Builder_.getCount();
       }
     }
     /**
@@ -5367,11 +5820,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding getSuppressed(int index) {
-      if (suppressedBuilder_ == null) {
-        return suppressed_.get(index);
+    public io.prwarden.v1.Finding getSuppressed17(int index) {
+      if (suppressed17Builder_ == null) {
+        return suppressed17_.get(index);
       } else {
-        return suppressedBuilder_.getMessage(index);
+        return suppressed17Builder_.getMessage(index);
       }
     }
     /**
@@ -5383,17 +5836,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder setSuppressed(
+    public Builder setSuppressed17(
         int index, io.prwarden.v1.Finding value) {
-      if (suppressedBuilder_ == null) {
+      if (suppressed17Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressedIsMutable();
-        suppressed_.set(index, value);
+        ensureSuppressed17IsMutable();
+        suppressed17_.set(index, value);
         onChanged();
       } else {
-        suppressedBuilder_.setMessage(index, value);
+        suppressed17Builder_.setMessage(index, value);
       }
       return this;
     }
@@ -5406,14 +5859,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder setSuppressed(
+    public Builder setSuppressed17(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressedBuilder_ == null) {
-        ensureSuppressedIsMutable();
-        suppressed_.set(index, builderForValue.build());
+      if (suppressed17Builder_ == null) {
+        ensureSuppressed17IsMutable();
+        suppressed17_.set(index, builderForValue.build());
         onChanged();
       } else {
-        suppressedBuilder_.setMessage(index, builderForValue.build());
+        suppressed17Builder_.setMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5426,16 +5879,16 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed(io.prwarden.v1.Finding value) {
-      if (suppressedBuilder_ == null) {
+    public Builder addSuppressed17(io.prwarden.v1.Finding value) {
+      if (suppressed17Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressedIsMutable();
-        suppressed_.add(value);
+        ensureSuppressed17IsMutable();
+        suppressed17_.add(value);
         onChanged();
       } else {
-        suppressedBuilder_.addMessage(value);
+        suppressed17Builder_.addMessage(value);
       }
       return this;
     }
@@ -5448,17 +5901,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed(
+    public Builder addSuppressed17(
         int index, io.prwarden.v1.Finding value) {
-      if (suppressedBuilder_ == null) {
+      if (suppressed17Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressedIsMutable();
-        suppressed_.add(index, value);
+        ensureSuppressed17IsMutable();
+        suppressed17_.add(index, value);
         onChanged();
       } else {
-        suppressedBuilder_.addMessage(index, value);
+        suppressed17Builder_.addMessage(index, value);
       }
       return this;
     }
@@ -5471,14 +5924,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed(
+    public Builder addSuppressed17(
         io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressedBuilder_ == null) {
-        ensureSuppressedIsMutable();
-        suppressed_.add(builderForValue.build());
+      if (suppressed17Builder_ == null) {
+        ensureSuppressed17IsMutable();
+        suppressed17_.add(builderForValue.build());
         onChanged();
       } else {
-        suppressedBuilder_.addMessage(builderForValue.build());
+        suppressed17Builder_.addMessage(builderForValue.build());
       }
       return this;
     }
@@ -5491,14 +5944,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed(
+    public Builder addSuppressed17(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressedBuilder_ == null) {
-        ensureSuppressedIsMutable();
-        suppressed_.add(index, builderForValue.build());
+      if (suppressed17Builder_ == null) {
+        ensureSuppressed17IsMutable();
+        suppressed17_.add(index, builderForValue.build());
         onChanged();
       } else {
-        suppressedBuilder_.addMessage(index, builderForValue.build());
+        suppressed17Builder_.addMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5511,15 +5964,15 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addAllSuppressed(
+    public Builder addAllSuppressed17(
         java.lang.Iterable<? extends io.prwarden.v1.Finding> values) {
-      if (suppressedBuilder_ == null) {
-        ensureSuppressedIsMutable();
+      if (suppressed17Builder_ == null) {
+        ensureSuppressed17IsMutable();
         com.google.protobuf.AbstractMessageLite.Builder.addAll(
-            values, suppressed_);
+            values, suppressed17_);
         onChanged();
       } else {
-        suppressedBuilder_.addAllMessages(values);
+        suppressed17Builder_.addAllMessages(values);
       }
       return this;
     }
@@ -5532,13 +5985,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder clearSuppressed() {
-      if (suppressedBuilder_ == null) {
-        suppressed_ = java.util.Collections.emptyList();
+    public Builder clearSuppressed17() {
+      if (suppressed17Builder_ == null) {
+        suppressed17_ = java.util.Collections.emptyList();
         bitField0_ = (bitField0_ & ~0x00010000);
         onChanged();
       } else {
-        suppressedBuilder_.clear();
+        suppressed17Builder_.clear();
       }
       return this;
     }
@@ -5551,13 +6004,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder removeSuppressed(int index) {
-      if (suppressedBuilder_ == null) {
-        ensureSuppressedIsMutable();
-        suppressed_.remove(index);
+    public Builder removeSuppressed17(int index) {
+      if (suppressed17Builder_ == null) {
+        ensureSuppressed17IsMutable();
+        suppressed17_.remove(index);
         onChanged();
       } else {
-        suppressedBuilder_.remove(index);
+        suppressed17Builder_.remove(index);
       }
       return this;
     }
@@ -5570,9 +6023,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder getSuppressedBuilder(
+    public io.prwarden.v1.Finding.Builder getSuppressed17Builder(
         int index) {
-      return internalGetSuppressedFieldBuilder().getBuilder(index);
+      return internalGetSuppressed17FieldBuilder().getBuilder(index);
     }
     /**
      * <pre>
@@ -5583,11 +6036,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
+    public io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
         int index) {
-      if (suppressedBuilder_ == null) {
-        return suppressed_.get(index);  } else {
-        return suppressedBuilder_.getMessageOrBuilder(index);
+      if (suppressed17Builder_ == null) {
+        return suppressed17_.get(index);  } else {
+        return suppressed17Builder_.getMessageOrBuilder(index);
       }
     }
     /**
@@ -5600,11 +6053,11 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
     public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-         getSuppressedOrBuilderList() {
-      if (suppressedBuilder_ != null) {
-        return suppressedBuilder_.getMessageOrBuilderList();
+         getSuppressed17OrBuilderList() {
+      if (suppressed17Builder_ != null) {
+        return suppressed17Builder_.getMessageOrBuilderList();
       } else {
-        return java.util.Collections.unmodifiableList(suppressed_);
+        return java.util.Collections.unmodifiableList(suppressed17_);
       }
     }
     /**
@@ -5616,8 +6069,8 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addSuppressedBuilder() {
-      return internalGetSuppressedFieldBuilder().addBuilder(
+    public io.prwarden.v1.Finding.Builder addSuppressed17Builder() {
+      return internalGetSuppressed17FieldBuilder().addBuilder(
           io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -5629,9 +6082,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addSuppressedBuilder(
+    public io.prwarden.v1.Finding.Builder addSuppressed17Builder(
         int index) {
-      return internalGetSuppressedFieldBuilder().addBuilder(
+      return internalGetSuppressed17FieldBuilder().addBuilder(
           index, io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -5644,35 +6097,35 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
     public java.util.List<io.prwarden.v1.Finding.Builder> 
-         getSuppressedBuilderList() {
-      return internalGetSuppressedFieldBuilder().getBuilderList();
+         getSuppressed17BuilderList() {
+      return internalGetSuppressed17FieldBuilder().getBuilderList();
     }
     private com.google.protobuf.RepeatedFieldBuilder<
         io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> 
-        internalGetSuppressedFieldBuilder() {
-      if (suppressedBuilder_ == null) {
-        suppressedBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+        internalGetSuppressed17FieldBuilder() {
+      if (suppressed17Builder_ == null) {
+        suppressed17Builder_ = new com.google.protobuf.RepeatedFieldBuilder<
             io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder>(
-                suppressed_,
+                suppressed17_,
                 ((bitField0_ & 0x00010000) != 0),
                 getParentForChildren(),
                 isClean());
-        suppressed_ = null;
+        suppressed17_ = null;
       }
-      return suppressedBuilder_;
+      return suppressed17Builder_;
     }
 
-    private java.util.List<io.prwarden.v1.Finding> fixed_ =
+    private java.util.List<io.prwarden.v1.Finding> fixed18_ =
       java.util.Collections.emptyList();
-    private void ensureFixedIsMutable() {
+    private void ensureFixed18IsMutable() {
       if (!((bitField0_ & 0x00020000) != 0)) {
-        fixed_ = new java.util.ArrayList<io.prwarden.v1.Finding>(fixed_);
+        fixed18_ = new java.util.ArrayList<io.prwarden.v1.Finding>(fixed18_);
         bitField0_ |= 0x00020000;
        }
     }
 
     private com.google.protobuf.RepeatedFieldBuilder<
-        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> fixedBuilder_;
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> fixed18Builder_;
 
     /**
      * <pre>
@@ -5686,11 +6139,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public java.util.List<io.prwarden.v1.Finding> getFixedList() {
-      if (fixedBuilder_ == null) {
-        return java.util.Collections.unmodifiableList(fixed_);
+    public java.util.List<io.prwarden.v1.Finding> getFixed18List() {
+      if (fixed18Builder_ == null) {
+        return java.util.Collections.unmodifiableList(fixed18_);
       } else {
-        return fixedBuilder_.getMessageList();
+        return fixed18Builder_.getMessageList();
       }
     }
     /**
@@ -5705,11 +6158,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public int getFixedCount() {
-      if (fixedBuilder_ == null) {
-        return fixed_.size();
+    public int getFixed18Count() {
+      if (fixed18Builder_ == null) {
+        return fixed18_.size();
       } else {
-        return fixedBuilder_.getCount();
+        return fixed18Builder_.getCount();
       }
     }
     /**
@@ -5724,11 +6177,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding getFixed(int index) {
-      if (fixedBuilder_ == null) {
-        return fixed_.get(index);
+    public io.prwarden.v1.Finding getFixed18(int index) {
+      if (fixed18Builder_ == null) {
+        return fixed18_.get(index);
       } else {
-        return fixedBuilder_.getMessage(index);
+        return fixed18Builder_.getMessage(index);
       }
     }
     /**
@@ -5743,17 +6196,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder setFixed(
+    public Builder setFixed18(
         int index, io.prwarden.v1.Finding value) {
-      if (fixedBuilder_ == null) {
+      if (fixed18Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixedIsMutable();
-        fixed_.set(index, value);
+        ensureFixed18IsMutable();
+        fixed18_.set(index, value);
         onChanged();
       } else {
-        fixedBuilder_.setMessage(index, value);
+        fixed18Builder_.setMessage(index, value);
       }
       return this;
     }
@@ -5769,14 +6222,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder setFixed(
+    public Builder setFixed18(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixedBuilder_ == null) {
-        ensureFixedIsMutable();
-        fixed_.set(index, builderForValue.build());
+      if (fixed18Builder_ == null) {
+        ensureFixed18IsMutable();
+        fixed18_.set(index, builderForValue.build());
         onChanged();
       } else {
-        fixedBuilder_.setMessage(index, builderForValue.build());
+        fixed18Builder_.setMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5792,16 +6245,16 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed(io.prwarden.v1.Finding value) {
-      if (fixedBuilder_ == null) {
+    public Builder addFixed18(io.prwarden.v1.Finding value) {
+      if (fixed18Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixedIsMutable();
-        fixed_.add(value);
+        ensureFixed18IsMutable();
+        fixed18_.add(value);
         onChanged();
       } else {
-        fixedBuilder_.addMessage(value);
+        fixed18Builder_.addMessage(value);
       }
       return this;
     }
@@ -5817,17 +6270,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed(
+    public Builder addFixed18(
         int index, io.prwarden.v1.Finding value) {
-      if (fixedBuilder_ == null) {
+      if (fixed18Builder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixedIsMutable();
-        fixed_.add(index, value);
+        ensureFixed18IsMutable();
+        fixed18_.add(index, value);
         onChanged();
       } else {
-        fixedBuilder_.addMessage(index, value);
+        fixed18Builder_.addMessage(index, value);
       }
       return this;
     }
@@ -5843,14 +6296,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed(
+    public Builder addFixed18(
         io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixedBuilder_ == null) {
-        ensureFixedIsMutable();
-        fixed_.add(builderForValue.build());
+      if (fixed18Builder_ == null) {
+        ensureFixed18IsMutable();
+        fixed18_.add(builderForValue.build());
         onChanged();
       } else {
-        fixedBuilder_.addMessage(builderForValue.build());
+        fixed18Builder_.addMessage(builderForValue.build());
       }
       return this;
     }
@@ -5866,14 +6319,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed(
+    public Builder addFixed18(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixedBuilder_ == null) {
-        ensureFixedIsMutable();
-        fixed_.add(index, builderForValue.build());
+      if (fixed18Builder_ == null) {
+        ensureFixed18IsMutable();
+        fixed18_.add(index, builderForValue.build());
         onChanged();
       } else {
-        fixedBuilder_.addMessage(index, builderForValue.build());
+        fixed18Builder_.addMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5889,15 +6342,15 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addAllFixed(
+    public Builder addAllFixed18(
         java.lang.Iterable<? extends io.prwarden.v1.Finding> values) {
-      if (fixedBuilder_ == null) {
-        ensureFixedIsMutable();
+      if (fixed18Builder_ == null) {
+        ensureFixed18IsMutable();
         com.google.protobuf.AbstractMessageLite.Builder.addAll(
-            values, fixed_);
+            values, fixed18_);
         onChanged();
       } else {
-        fixedBuilder_.addAllMessages(values);
+        fixed18Builder_.addAllMessages(values);
       }
       return this;
     }
@@ -5913,13 +6366,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder clearFixed() {
-      if (fixedBuilder_ == null) {
-        fixed_ = java.util.Collections.emptyList();
+    public Builder clearFixed18() {
+      if (fixed18Builder_ == null) {
+        fixed18_ = java.util.Collections.emptyList();
         bitField0_ = (bitField0_ & ~0x00020000);
         onChanged();
       } else {
-        fixedBuilder_.clear();
+        fixed18Builder_.clear();
       }
       return this;
     }
@@ -5935,13 +6388,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder removeFixed(int index) {
-      if (fixedBuilder_ == null) {
-        ensureFixedIsMutable();
-        fixed_.remove(index);
+    public Builder removeFixed18(int index) {
+      if (fixed18Builder_ == null) {
+        ensureFixed18IsMutable();
+        fixed18_.remove(index);
         onChanged();
       } else {
-        fixedBuilder_.remove(index);
+        fixed18Builder_.remove(index);
       }
       return this;
     }
@@ -5957,9 +6410,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder getFixedBuilder(
+    public io.prwarden.v1.Finding.Builder getFixed18Builder(
         int index) {
-      return internalGetFixedFieldBuilder().getBuilder(index);
+      return internalGetFixed18FieldBuilder().getBuilder(index);
     }
     /**
      * <pre>
@@ -5973,11 +6426,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
+    public io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
         int index) {
-      if (fixedBuilder_ == null) {
-        return fixed_.get(index);  } else {
-        return fixedBuilder_.getMessageOrBuilder(index);
+      if (fixed18Builder_ == null) {
+        return fixed18_.get(index);  } else {
+        return fixed18Builder_.getMessageOrBuilder(index);
       }
     }
     /**
@@ -5993,11 +6446,11 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
     public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-         getFixedOrBuilderList() {
-      if (fixedBuilder_ != null) {
-        return fixedBuilder_.getMessageOrBuilderList();
+         getFixed18OrBuilderList() {
+      if (fixed18Builder_ != null) {
+        return fixed18Builder_.getMessageOrBuilderList();
       } else {
-        return java.util.Collections.unmodifiableList(fixed_);
+        return java.util.Collections.unmodifiableList(fixed18_);
       }
     }
     /**
@@ -6012,8 +6465,8 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addFixedBuilder() {
-      return internalGetFixedFieldBuilder().addBuilder(
+    public io.prwarden.v1.Finding.Builder addFixed18Builder() {
+      return internalGetFixed18FieldBuilder().addBuilder(
           io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6028,9 +6481,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addFixedBuilder(
+    public io.prwarden.v1.Finding.Builder addFixed18Builder(
         int index) {
-      return internalGetFixedFieldBuilder().addBuilder(
+      return internalGetFixed18FieldBuilder().addBuilder(
           index, io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6046,22 +6499,22 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
     public java.util.List<io.prwarden.v1.Finding.Builder> 
-         getFixedBuilderList() {
-      return internalGetFixedFieldBuilder().getBuilderList();
+         getFixed18BuilderList() {
+      return internalGetFixed18FieldBuilder().getBuilderList();
     }
     private com.google.protobuf.RepeatedFieldBuilder<
         io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> 
-        internalGetFixedFieldBuilder() {
-      if (fixedBuilder_ == null) {
-        fixedBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+        internalGetFixed18FieldBuilder() {
+      if (fixed18Builder_ == null) {
+        fixed18Builder_ = new com.google.protobuf.RepeatedFieldBuilder<
             io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder>(
-                fixed_,
+                fixed18_,
                 ((bitField0_ & 0x00020000) != 0),
                 getParentForChildren(),
                 isClean());
-        fixed_ = null;
+        fixed18_ = null;
       }
-      return fixedBuilder_;
+      return fixed18Builder_;
     }
 
     private io.prwarden.v1.Verdict verdict_;
@@ -7800,6 +8253,564 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       checkUrl_ = value;
       bitField0_ |= 0x10000000;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object headTitle_ = "";
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @return Whether the headTitle field is set.
+     */
+    public boolean hasHeadTitle() {
+      return ((bitField0_ & 0x20000000) != 0);
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @return The headTitle.
+     */
+    public java.lang.String getHeadTitle() {
+      java.lang.Object ref = headTitle_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        headTitle_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @return The bytes for headTitle.
+     */
+    public com.google.protobuf.ByteString
+        getHeadTitleBytes() {
+      java.lang.Object ref = headTitle_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        headTitle_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @param value The headTitle to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadTitle(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      headTitle_ = value;
+      bitField0_ |= 0x20000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearHeadTitle() {
+      headTitle_ = getDefaultInstance().getHeadTitle();
+      bitField0_ = (bitField0_ & ~0x20000000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Title of the pull request when it was reviewed, of at most 300 bytes without
+     * control characters: as the code host told it where a connection reads it, else
+     * the subject of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+     * @param value The bytes for headTitle to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadTitleBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      headTitle_ = value;
+      bitField0_ |= 0x20000000;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object headAuthor_ = "";
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @return Whether the headAuthor field is set.
+     */
+    public boolean hasHeadAuthor() {
+      return ((bitField0_ & 0x40000000) != 0);
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @return The headAuthor.
+     */
+    public java.lang.String getHeadAuthor() {
+      java.lang.Object ref = headAuthor_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        headAuthor_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @return The bytes for headAuthor.
+     */
+    public com.google.protobuf.ByteString
+        getHeadAuthorBytes() {
+      java.lang.Object ref = headAuthor_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        headAuthor_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @param value The headAuthor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadAuthor(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      headAuthor_ = value;
+      bitField0_ |= 0x40000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearHeadAuthor() {
+      headAuthor_ = getDefaultInstance().getHeadAuthor();
+      bitField0_ = (bitField0_ & ~0x40000000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Who opened the pull request, of at most 100 bytes: the login that the code host
+     * told, else the author's name of the head commit. Absent until known.
+     * </pre>
+     *
+     * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+     * @param value The bytes for headAuthor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setHeadAuthorBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      headAuthor_ = value;
+      bitField0_ |= 0x40000000;
+      onChanged();
+      return this;
+    }
+
+    private io.prwarden.v1.SeveritySummary open_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder> openBuilder_;
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     * @return Whether the open field is set.
+     */
+    public boolean hasOpen() {
+      return ((bitField0_ & 0x80000000) != 0);
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     * @return The open.
+     */
+    public io.prwarden.v1.SeveritySummary getOpen() {
+      if (openBuilder_ == null) {
+        return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+      } else {
+        return openBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public Builder setOpen(io.prwarden.v1.SeveritySummary value) {
+      if (openBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        open_ = value;
+      } else {
+        openBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x80000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public Builder setOpen(
+        io.prwarden.v1.SeveritySummary.Builder builderForValue) {
+      if (openBuilder_ == null) {
+        open_ = builderForValue.build();
+      } else {
+        openBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x80000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public Builder mergeOpen(io.prwarden.v1.SeveritySummary value) {
+      if (openBuilder_ == null) {
+        if (((bitField0_ & 0x80000000) != 0) &&
+          open_ != null &&
+          open_ != io.prwarden.v1.SeveritySummary.getDefaultInstance()) {
+          getOpenBuilder().mergeFrom(value);
+        } else {
+          open_ = value;
+        }
+      } else {
+        openBuilder_.mergeFrom(value);
+      }
+      if (open_ != null) {
+        bitField0_ |= 0x80000000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public Builder clearOpen() {
+      bitField0_ = (bitField0_ & ~0x80000000);
+      open_ = null;
+      if (openBuilder_ != null) {
+        openBuilder_.dispose();
+        openBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public io.prwarden.v1.SeveritySummary.Builder getOpenBuilder() {
+      bitField0_ |= 0x80000000;
+      onChanged();
+      return internalGetOpenFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    public io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder() {
+      if (openBuilder_ != null) {
+        return openBuilder_.getMessageOrBuilder();
+      } else {
+        return open_ == null ?
+            io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
+      }
+    }
+    /**
+     * <pre>
+     * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+     * is decided; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder> 
+        internalGetOpenFieldBuilder() {
+      if (openBuilder_ == null) {
+        openBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.SeveritySummary, io.prwarden.v1.SeveritySummary.Builder, io.prwarden.v1.SeveritySummaryOrBuilder>(
+                getOpen(),
+                getParentForChildren(),
+                isClean());
+        open_ = null;
+      }
+      return openBuilder_;
+    }
+
+    private int newCount_ ;
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+     * @return Whether the newCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasNewCount() {
+      return ((bitField1_ & 0x00000001) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+     * @return The newCount.
+     */
+    @java.lang.Override
+    public int getNewCount() {
+      return newCount_;
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+     * @param value The newCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setNewCount(int value) {
+
+      newCount_ = value;
+      bitField1_ |= 0x00000001;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings that are reported are new; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearNewCount() {
+      bitField1_ = (bitField1_ & ~0x00000001);
+      newCount_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int fixedCount34_ ;
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+     * @return Whether the fixedCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasFixedCount34() {
+      return ((bitField1_ & 0x00000002) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+     * @return The fixedCount.
+     */
+    @java.lang.Override
+    public int getFixedCount34() {
+      return fixedCount34_;
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+     * @param value The fixedCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFixedCount34(int value) {
+
+      fixedCount34_ = value;
+      bitField1_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings are fixed; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFixedCount34() {
+      bitField1_ = (bitField1_ & ~0x00000002);
+      fixedCount34_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int suppressedCount35_ ;
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+     * @return Whether the suppressedCount field is set.
+     */
+    @java.lang.Override
+    public boolean hasSuppressedCount35() {
+      return ((bitField1_ & 0x00000004) != 0);
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+     * @return The suppressedCount.
+     */
+    @java.lang.Override
+    public int getSuppressedCount35() {
+      return suppressedCount35_;
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+     * @param value The suppressedCount to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSuppressedCount35(int value) {
+
+      suppressedCount35_ = value;
+      bitField1_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many findings a comment suppresses; absent until complete.
+     * </pre>
+     *
+     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSuppressedCount35() {
+      bitField1_ = (bitField1_ & ~0x00000004);
+      suppressedCount35_ = 0;
       onChanged();
       return this;
     }

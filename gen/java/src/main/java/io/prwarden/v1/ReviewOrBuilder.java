@@ -452,7 +452,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   java.util.List<io.prwarden.v1.Finding> 
-      getSuppressedList();
+      getSuppressed17List();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -462,7 +462,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  io.prwarden.v1.Finding getSuppressed(int index);
+  io.prwarden.v1.Finding getSuppressed17(int index);
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -472,7 +472,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  int getSuppressedCount();
+  int getSuppressed17Count();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -483,7 +483,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getSuppressedOrBuilderList();
+      getSuppressed17OrBuilderList();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -493,7 +493,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
+  io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
       int index);
 
   /**
@@ -509,7 +509,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   java.util.List<io.prwarden.v1.Finding> 
-      getFixedList();
+      getFixed18List();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -522,7 +522,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  io.prwarden.v1.Finding getFixed(int index);
+  io.prwarden.v1.Finding getFixed18(int index);
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -535,7 +535,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  int getFixedCount();
+  int getFixed18Count();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -549,7 +549,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getFixedOrBuilderList();
+      getFixed18OrBuilderList();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -562,7 +562,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
+  io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
       int index);
 
   /**
@@ -926,4 +926,158 @@ public interface ReviewOrBuilder extends
    */
   com.google.protobuf.ByteString
       getCheckUrlBytes();
+
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return Whether the headTitle field is set.
+   */
+  boolean hasHeadTitle();
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return The headTitle.
+   */
+  java.lang.String getHeadTitle();
+  /**
+   * <pre>
+   * Title of the pull request when it was reviewed, of at most 300 bytes without
+   * control characters: as the code host told it where a connection reads it, else
+   * the subject of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_title = 30 [json_name = "headTitle"];</code>
+   * @return The bytes for headTitle.
+   */
+  com.google.protobuf.ByteString
+      getHeadTitleBytes();
+
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return Whether the headAuthor field is set.
+   */
+  boolean hasHeadAuthor();
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return The headAuthor.
+   */
+  java.lang.String getHeadAuthor();
+  /**
+   * <pre>
+   * Who opened the pull request, of at most 100 bytes: the login that the code host
+   * told, else the author's name of the head commit. Absent until known.
+   * </pre>
+   *
+   * <code>optional string head_author = 31 [json_name = "headAuthor"];</code>
+   * @return The bytes for headAuthor.
+   */
+  com.google.protobuf.ByteString
+      getHeadAuthorBytes();
+
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   * @return Whether the open field is set.
+   */
+  boolean hasOpen();
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   * @return The open.
+   */
+  io.prwarden.v1.SeveritySummary getOpen();
+  /**
+   * <pre>
+   * Counts of the findings in `summary` that nobody has set aside, by which `verdict`
+   * is decided; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.SeveritySummary open = 32 [json_name = "open"];</code>
+   */
+  io.prwarden.v1.SeveritySummaryOrBuilder getOpenOrBuilder();
+
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+   * @return Whether the newCount field is set.
+   */
+  boolean hasNewCount();
+  /**
+   * <pre>
+   * How many findings that are reported are new; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+   * @return The newCount.
+   */
+  int getNewCount();
+
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+   * @return Whether the fixedCount field is set.
+   */
+  boolean hasFixedCount34();
+  /**
+   * <pre>
+   * How many findings are fixed; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+   * @return The fixedCount.
+   */
+  int getFixedCount34();
+
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+   * @return Whether the suppressedCount field is set.
+   */
+  boolean hasSuppressedCount35();
+  /**
+   * <pre>
+   * How many findings a comment suppresses; absent until complete.
+   * </pre>
+   *
+   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+   * @return The suppressedCount.
+   */
+  int getSuppressedCount35();
 }

@@ -112,6 +112,31 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_ListFindingsResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SearchFindingsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SearchFindingsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SearchFindingsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SearchFindingsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_FoundFinding_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_FoundFinding_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Grouping_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Grouping_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_FindingGroup_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_FindingGroup_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_GetSarifRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -126,6 +151,16 @@ public final class ReviewOuterClass {
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_CountReviewsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_CountReviewsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_CountReviewsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_ListedReview_descriptor;
   static final 
@@ -164,7 +199,7 @@ public final class ReviewOuterClass {
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
       "roto\032\032prwarden/v1/severity.proto\032\030prward" +
-      "en/v1/triage.proto\"\226\014\n\006Review\022\033\n\treview_" +
+      "en/v1/triage.proto\"\334\016\n\006Review\022\033\n\treview_" +
       "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
       "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
       "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
@@ -197,163 +232,239 @@ public final class ReviewOuterClass {
       ".v1.FindingR\010observed\022\035\n\ncreated_by\030\033 \001(" +
       "\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prwarde" +
       "n.v1.Priority.LevelH\007R\010priority\210\001\001\022 \n\tch" +
-      "eck_url\030\035 \001(\tH\010R\010checkUrl\210\001\001\"^\n\006Status\022\017" +
-      "\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_progre" +
-      "ss\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010cancel" +
-      "ed\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_sh" +
-      "aB\017\n\r_rules_digestB\025\n\023_previous_review_i" +
-      "dB\013\n\t_base_refB\020\n\016_base_found_byB\013\n\t_pri" +
-      "orityB\014\n\n_check_url\"9\n\010Priority\"-\n\005Level" +
-      "\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204" +
-      "\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v" +
-      "1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n\tthres" +
-      "hold\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH" +
-      "\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013" +
-      "notLookedAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022" +
-      "\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_" +
-      "outcomeB\014\n\n_threshold\"u\n\004Base\"m\n\007FoundBy" +
-      "\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequ" +
-      "ested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016default_bra" +
-      "nch\020\004\022\r\n\tcode_host\020\005\"2\n\nExclusions\022\024\n\005fi" +
-      "les\030\001 \001(\005R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013Swi" +
-      "tchedOff\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\0222\n\002by\030" +
-      "\002 \001(\0162\035.prwarden.v1.SwitchedOff.SideH\000R\002" +
-      "by\210\001\001\0223\n\003how\030\003 \001(\0162\034.prwarden.v1.Switche" +
-      "dOff.WayH\001R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspe" +
-      "cified\020\000\022\020\n\014organization\020\001\022\016\n\nrepository" +
-      "\020\002\"B\n\003Way\022\023\n\017way_unspecified\020\000\022\013\n\007disabl" +
-      "e\020\001\022\014\n\010override\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n" +
-      "\004_how\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022" +
-      "\037\n\013added_lines\030\002 \001(\005R\naddedLines\022\024\n\005rule" +
-      "s\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 " +
-      "\001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007" +
-      "Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010seve" +
-      "rity\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH" +
-      "\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004li" +
-      "ne\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007message" +
-      "\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 " +
-      "\001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n" +
-      "\013fingerprint\030\t \001(\tR\013fingerprint\022!\n\010file_" +
-      "raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(" +
-      "\0162\032.prwarden.v1.Finding.StateH\002R\005state\210\001" +
-      "\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022!\n\014utf1" +
-      "6_column\030\r \001(\005R\013utf16Column\022(\n\020utf16_end" +
-      "_column\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_ha" +
-      "sh\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020" +
-      " \001(\0132\030.prwarden.v1.SuppressionR\013suppress" +
-      "ion\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1.Triage" +
-      "R\006triage\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003ne" +
-      "w\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severit" +
-      "yB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_hash" +
-      "\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reason\022" +
-      "\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005" +
-      "R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR" +
-      "\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_i" +
-      "d\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.p" +
-      "rwarden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n\010f" +
-      "ile_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolera" +
-      "ted\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(\0162\033" +
-      ".prwarden.v1.Severity.LevelH\004R\010severity\210" +
-      "\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006binary" +
-      "\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule_stopped\020\004" +
-      "\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rule" +
-      "s_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule" +
-      "_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_severi" +
-      "ty\"\255\003\n\023CreateReviewRequest\022\022\n\004repo\030\001 \001(\t" +
-      "R\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007r" +
-      "uleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004" +
-      " \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007" +
-      "baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210" +
-      "\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1.Severi" +
-      "ty.LevelH\004R\006failOn\210\001\001\022!\n\014require_base\030\010 " +
-      "\001(\010R\013requireBase\022<\n\010priority\030\t \001(\0162\033.prw" +
-      "arden.v1.Priority.LevelH\005R\010priority\210\001\001B\n" +
-      "\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t" +
-      "_base_refB\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024C" +
-      "reateReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.R" +
-      "eview.StatusH\000R\006status\210\001\001\022!\n\014estimated_m" +
-      "s\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_availabl" +
-      "e\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007_statu" +
-      "sB\024\n\022_scanner_available\"/\n\020GetReviewRequ" +
-      "est\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@\n\021GetR" +
-      "eviewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden" +
-      ".v1.ReviewR\006review\"\333\004\n\023ListFindingsReque" +
-      "st\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030" +
-      "\002 \001(\0162%.prwarden.v1.ListFindingsRequest." +
-      "KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033." +
-      "prwarden.v1.Severity.LevelH\001R\013minSeverit" +
-      "y\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004fi" +
-      "le\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prw" +
-      "arden.v1.Finding.StateH\004R\005state\210\001\001\022 \n\tpa" +
-      "ge_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_tok" +
-      "en\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decision\030\t \001" +
-      "(\0162\032.prwarden.v1.Decision.KindH\007R\010decisi" +
-      "on\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010report" +
-      "ed\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010obser" +
-      "ved\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule" +
-      "_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013" +
-      "_page_tokenB\013\n\t_decision\"p\n\024ListFindings" +
-      "Response\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1" +
-      ".FindingR\010findings\022&\n\017next_page_token\030\002 " +
-      "\001(\tR\rnextPageToken\"\301\001\n\017GetSarifRequest\022\033" +
-      "\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsuppresse" +
-      "d\030\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Su" +
-      "ppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022" +
-      "\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B" +
-      "\r\n\013_suppressed\"\215\002\n\022ListReviewsRequest\022\027\n" +
-      "\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(" +
-      "\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwar" +
-      "den.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpag" +
-      "e_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_toke" +
-      "n\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_" +
-      "numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page" +
-      "_token\"r\n\023ListReviewsResponse\0223\n\007reviews" +
-      "\030\001 \003(\0132\031.prwarden.v1.ListedReviewR\007revie" +
-      "ws\022&\n\017next_page_token\030\002 \001(\tR\rnextPageTok" +
-      "en\"\351\005\n\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010" +
-      "reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.R" +
-      "eview.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003" +
-      " \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014co" +
-      "mpleted_at\030\005 \001(\0132\032.google.protobuf.Times" +
-      "tampR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.prw" +
-      "arden.v1.SeveritySummaryR\007summary\022\030\n\007rul" +
-      "eset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R" +
-      "\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha" +
-      "\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google.protobu" +
-      "f.TimestampR\tcreatedAt\0229\n\nstarted_at\030\013 \001" +
-      "(\0132\032.google.protobuf.TimestampR\tstartedA" +
-      "t\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewErr" +
-      "orR\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022" +
-      "\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdic" +
-      "t\030\017 \001(\0132\024.prwarden.v1.VerdictR\007verdict\022<" +
-      "\n\010priority\030\020 \001(\0162\033.prwarden.v1.Priority." +
-      "LevelH\003R\010priority\210\001\001B\t\n\007_statusB\013\n\t_head" +
-      "_shaB\013\n\t_base_shaB\013\n\t_priority\"2\n\023Cancel" +
-      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\"C\n\024CancelReviewResponse\022+\n\006review\030\001 \001" +
-      "(\0132\023.prwarden.v1.ReviewR\006review\"1\n\022Watch" +
-      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\"\232\003\n\023WatchReviewResponse\022\033\n\treview_id\030" +
-      "\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prward" +
-      "en.v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nfile" +
-      "s_done\030\003 \001(\005R\tfilesDone\022$\n\013files_total\030\004" +
-      " \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034" +
-      ".prwarden.v1.SeveritySummaryR\007summary\022.\n" +
-      "\005error\030\006 \001(\0132\030.prwarden.v1.ReviewErrorR\005" +
-      "error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021" +
-      "scanner_available\030\010 \001(\010H\002R\020scannerAvaila" +
-      "ble\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022_sc" +
-      "anner_available2\230\005\n\rReviewService\022\177\n\014Cre" +
-      "ateReview\022 .prwarden.v1.CreateReviewRequ" +
-      "est\032!.prwarden.v1.CreateReviewResponse\"*" +
-      "\262\373\030&\n\004NONE\022\036the review says who created " +
-      "it\022J\n\tGetReview\022\035.prwarden.v1.GetReviewR" +
-      "equest\032\036.prwarden.v1.GetReviewResponse\022P" +
-      "\n\013ListReviews\022\037.prwarden.v1.ListReviewsR" +
-      "equest\032 .prwarden.v1.ListReviewsResponse" +
-      "\022S\n\014ListFindings\022 .prwarden.v1.ListFindi" +
-      "ngsRequest\032!.prwarden.v1.ListFindingsRes" +
+      "eck_url\030\035 \001(\tH\010R\010checkUrl\210\001\001\022\"\n\nhead_tit" +
+      "le\030\036 \001(\tH\tR\theadTitle\210\001\001\022$\n\013head_author\030" +
+      "\037 \001(\tH\nR\nheadAuthor\210\001\001\0220\n\004open\030  \001(\0132\034.p" +
+      "rwarden.v1.SeveritySummaryR\004open\022 \n\tnew_" +
+      "count\030! \001(\005H\013R\010newCount\210\001\001\022$\n\013fixed_coun" +
+      "t\030\" \001(\005H\014R\nfixedCount\210\001\001\022.\n\020suppressed_c" +
+      "ount\030# \001(\005H\rR\017suppressedCount\210\001\001\"^\n\006Stat" +
+      "us\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_pr" +
+      "ogress\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010ca" +
+      "nceled\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_bas" +
+      "e_shaB\017\n\r_rules_digestB\025\n\023_previous_revi" +
+      "ew_idB\013\n\t_base_refB\020\n\016_base_found_byB\013\n\t" +
+      "_priorityB\014\n\n_check_urlB\r\n\013_head_titleB\016" +
+      "\n\014_head_authorB\014\n\n_new_countB\016\n\014_fixed_c" +
+      "ountB\023\n\021_suppressed_count\"9\n\010Priority\"-\n" +
+      "\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003l" +
+      "ow\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwa" +
+      "rden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n" +
+      "\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity." +
+      "LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003" +
+      " \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspecif" +
+      "ied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020" +
+      "\003B\n\n\010_outcomeB\014\n\n_threshold\"u\n\004Base\"m\n\007F" +
+      "oundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r" +
+      "\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defau" +
+      "lt_branch\020\004\022\r\n\tcode_host\020\005\"2\n\nExclusions" +
+      "\022\024\n\005files\030\001 \001(\005R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242" +
+      "\002\n\013SwitchedOff\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022" +
+      "2\n\002by\030\002 \001(\0162\035.prwarden.v1.SwitchedOff.Si" +
+      "deH\000R\002by\210\001\001\0223\n\003how\030\003 \001(\0162\034.prwarden.v1.S" +
+      "witchedOff.WayH\001R\003how\210\001\001\">\n\004Side\022\024\n\020side" +
+      "_unspecified\020\000\022\020\n\014organization\020\001\022\016\n\nrepo" +
+      "sitory\020\002\"B\n\003Way\022\023\n\017way_unspecified\020\000\022\013\n\007" +
+      "disable\020\001\022\014\n\010override\020\002\022\013\n\007exclude\020\003B\005\n\003" +
+      "_byB\006\n\004_how\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005" +
+      "files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines\022\024" +
+      "\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004c" +
+      "ode\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007messag" +
+      "e\"\322\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<" +
+      "\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severity." +
+      "LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file" +
+      "\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007m" +
+      "essage\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006col" +
+      "umn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snip" +
+      "pet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022!\n" +
+      "\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005stat" +
+      "e\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R\005s" +
+      "tate\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022!" +
+      "\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020utf" +
+      "16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n\tl" +
+      "ine_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppres" +
+      "sion\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013su" +
+      "ppression\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1." +
+      "TriageR\006triage\":\n\005State\022\017\n\013unspecified\020\000" +
+      "\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_s" +
+      "everityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_lin" +
+      "e_hash\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006r" +
+      "eason\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line" +
+      "\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030" +
+      "\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007" +
+      "rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001" +
+      "(\0162\030.prwarden.v1.Skip.ReasonH\002R\006reason\210\001" +
+      "\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\t" +
+      "tolerated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007" +
+      " \001(\0162\033.prwarden.v1.Severity.LevelH\004R\010sev" +
+      "erity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006" +
+      "binary\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule_sto" +
+      "pped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026" +
+      "\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n" +
+      "\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_" +
+      "severity\"\255\003\n\023CreateReviewRequest\022\022\n\004repo" +
+      "\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumbe" +
+      "r\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head" +
+      "_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001" +
+      "(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007ba" +
+      "seRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1." +
+      "Severity.LevelH\004R\006failOn\210\001\001\022!\n\014require_b" +
+      "ase\030\010 \001(\010R\013requireBase\022<\n\010priority\030\t \001(\016" +
+      "2\033.prwarden.v1.Priority.LevelH\005R\010priorit" +
+      "y\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_s" +
+      "haB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_priority" +
+      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
+      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
+      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
+      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
+      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
+      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
+      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
+      "warden.v1.ReviewR\006review\"\333\004\n\023ListFinding" +
+      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
+      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
+      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
+      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
+      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
+      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
+      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
+      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decisi" +
+      "on\030\t \001(\0162\032.prwarden.v1.Decision.KindH\007R\010" +
+      "decision\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010" +
+      "reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n" +
+      "\010observed\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n" +
+      "\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_si" +
+      "zeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024ListFi" +
+      "ndingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwar" +
+      "den.v1.FindingR\010findings\022&\n\017next_page_to" +
+      "ken\030\002 \001(\tR\rnextPageToken\"\266\004\n\025SearchFindi" +
+      "ngsRequest\0229\n\010group_by\030\001 \001(\0162\031.prwarden." +
+      "v1.Grouping.KeyH\000R\007groupBy\210\001\001\022\031\n\005query\030\002" +
+      " \001(\tH\001R\005query\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001" +
+      "\001\022C\n\014min_severity\030\004 \001(\0162\033.prwarden.v1.Se" +
+      "verity.LevelH\003R\013minSeverity\210\001\001\022\034\n\007rule_i" +
+      "d\030\005 \001(\tH\004R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004fi" +
+      "le\210\001\001\0225\n\005state\030\007 \001(\0162\032.prwarden.v1.Findi" +
+      "ng.StateH\006R\005state\210\001\001\022;\n\010decision\030\010 \001(\0162\032" +
+      ".prwarden.v1.Decision.KindH\007R\010decision\210\001" +
+      "\001\022 \n\tpage_size\030\t \001(\005H\010R\010pageSize\210\001\001\022\"\n\np" +
+      "age_token\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t_grou" +
+      "p_byB\010\n\006_queryB\007\n\005_repoB\017\n\r_min_severity" +
+      "B\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\013\n\t_deci" +
+      "sionB\014\n\n_page_sizeB\r\n\013_page_token\"\342\001\n\026Se" +
+      "archFindingsResponse\0225\n\010findings\030\001 \003(\0132\031" +
+      ".prwarden.v1.FoundFindingR\010findings\0221\n\006g" +
+      "roups\030\002 \003(\0132\031.prwarden.v1.FindingGroupR\006" +
+      "groups\0226\n\007summary\030\003 \001(\0132\034.prwarden.v1.Se" +
+      "veritySummaryR\007summary\022&\n\017next_page_toke" +
+      "n\030\004 \001(\tR\rnextPageToken\"\277\001\n\014FoundFinding\022" +
+      "\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010" +
+      "prNumber\022\033\n\treview_id\030\003 \001(\tR\010reviewId\022\"\n" +
+      "\nhead_title\030\004 \001(\tH\000R\theadTitle\210\001\001\022.\n\007fin" +
+      "ding\030\005 \001(\0132\024.prwarden.v1.FindingR\007findin" +
+      "gB\r\n\013_head_title\"@\n\010Grouping\"4\n\003Key\022\017\n\013u" +
+      "nspecified\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n\004repo" +
+      "\020\003\"\213\002\n\014FindingGroup\022\034\n\007rule_id\030\001 \001(\tH\000R\006" +
+      "ruleId\210\001\001\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004fi" +
+      "le\030\003 \001(\tH\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R" +
+      "\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prward" +
+      "en.v1.SeveritySummaryR\007summary\022#\n\rpull_r" +
+      "equests\030\006 \001(\005R\014pullRequestsB\n\n\010_rule_idB" +
+      "\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\301\001\n\017Get" +
+      "SarifRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
+      "d\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1.GetS" +
+      "arifRequest.SuppressedH\000R\nsuppressed\210\001\001\"" +
+      "4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007includ" +
+      "e\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\245\005\n\022ListRev" +
+      "iewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\t" +
+      "pr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status" +
+      "\030\003 \001(\0162\032.prwarden.v1.Review.StatusH\002R\006st" +
+      "atus\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001" +
+      "\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n" +
+      "\005query\030\006 \001(\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007" +
+      " \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\005since\0220\n\005until\030" +
+      "\t \001(\0132\032.google.protobuf.TimestampR\005until" +
+      "\022;\n\007verdict\030\n \001(\0162\034.prwarden.v1.Verdict." +
+      "OutcomeH\007R\007verdict\210\001\001\022I\n\010standing\030\013 \001(\0162" +
+      "(.prwarden.v1.ListReviewsRequest.Standin" +
+      "gH\010R\010standing\210\001\001\"9\n\010Standing\022\017\n\013unspecif" +
+      "ied\020\000\022\013\n\007running\020\001\022\017\n\013not_scanned\020\002B\007\n\005_" +
+      "repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_s" +
+      "izeB\r\n\013_page_tokenB\010\n\006_queryB\r\n\013_created" +
+      "_byB\n\n\010_verdictB\013\n\t_standing\"r\n\023ListRevi" +
+      "ewsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden." +
+      "v1.ListedReviewR\007reviews\022&\n\017next_page_to" +
+      "ken\030\002 \001(\tR\rnextPageToken\"\243\002\n\023CountReview" +
+      "sRequest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\nc" +
+      "reated_by\030\002 \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since" +
+      "\030\003 \001(\0132\032.google.protobuf.TimestampR\005sinc" +
+      "e\0220\n\005until\030\004 \001(\0132\032.google.protobuf.Times" +
+      "tampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\t" +
+      "pr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010\n\006_query" +
+      "B\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_number\"\263" +
+      "\001\n\024CountReviewsResponse\022\020\n\003all\030\001 \001(\005R\003al" +
+      "l\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(" +
+      "\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\nincomplet" +
+      "e\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013not_scann" +
+      "ed\030\006 \001(\005R\nnotScanned\"\257\010\n\014ListedReview\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001" +
+      "(\0162\032.prwarden.v1.Review.StatusH\000R\006status" +
+      "\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo" +
+      "\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.goo" +
+      "gle.protobuf.TimestampR\013completedAt\0226\n\007s" +
+      "ummary\030\006 \001(\0132\034.prwarden.v1.SeveritySumma" +
+      "ryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n" +
+      "\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sh" +
+      "a\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(" +
+      "\0132\032.google.protobuf.TimestampR\tcreatedAt" +
+      "\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobuf.T" +
+      "imestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prw" +
+      "arden.v1.ReviewErrorR\005error\022\034\n\ttruncated" +
+      "\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\tc" +
+      "reatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1." +
+      "VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prw" +
+      "arden.v1.Priority.LevelH\003R\010priority\210\001\001\022\"" +
+      "\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013he" +
+      "ad_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open" +
+      "\030\023 \001(\0132\034.prwarden.v1.SeveritySummaryR\004op" +
+      "en\022 \n\tnew_count\030\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013" +
+      "fixed_count\030\025 \001(\005H\007R\nfixedCount\210\001\001\022.\n\020su" +
+      "ppressed_count\030\026 \001(\005H\010R\017suppressedCount\210" +
+      "\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB" +
+      "\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_head_aut" +
+      "horB\014\n\n_new_countB\016\n\014_fixed_countB\023\n\021_su" +
+      "ppressed_count\"2\n\023CancelReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
+      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
+      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevi" +
+      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
+      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
+      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
+      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
+      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
+      "ive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availabl" +
+      "e\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statu" +
+      "sB\016\n\014_files_totalB\024\n\022_scanner_available2" +
+      "\310\006\n\rReviewService\022\177\n\014CreateReview\022 .prwa" +
+      "rden.v1.CreateReviewRequest\032!.prwarden.v" +
+      "1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the " +
+      "review says who created it\022J\n\tGetReview\022" +
+      "\035.prwarden.v1.GetReviewRequest\032\036.prwarde" +
+      "n.v1.GetReviewResponse\022P\n\013ListReviews\022\037." +
+      "prwarden.v1.ListReviewsRequest\032 .prwarde" +
+      "n.v1.ListReviewsResponse\022S\n\014CountReviews" +
+      "\022 .prwarden.v1.CountReviewsRequest\032!.prw" +
+      "arden.v1.CountReviewsResponse\022S\n\014ListFin" +
+      "dings\022 .prwarden.v1.ListFindingsRequest\032" +
+      "!.prwarden.v1.ListFindingsResponse\022Y\n\016Se" +
+      "archFindings\022\".prwarden.v1.SearchFinding" +
+      "sRequest\032#.prwarden.v1.SearchFindingsRes" +
       "ponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSarif" +
       "Request\032\024.google.api.HttpBody\022\177\n\014CancelR" +
       "eview\022 .prwarden.v1.CancelReviewRequest\032" +
@@ -379,7 +490,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "Observed", "CreatedBy", "Priority", "CheckUrl", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed17", "Fixed18", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "Observed", "CreatedBy", "Priority", "CheckUrl", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount34", "SuppressedCount35", });
     internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_Priority_fieldAccessorTable = new
@@ -476,50 +587,92 @@ public final class ReviewOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "NextPageToken", });
-    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+    internal_static_prwarden_v1_SearchFindingsRequest_descriptor =
       getDescriptor().getMessageTypes().get(17);
+    internal_static_prwarden_v1_SearchFindingsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SearchFindingsRequest_descriptor,
+        new java.lang.String[] { "GroupBy", "Query", "Repo", "MinSeverity", "RuleId", "File", "State", "Decision", "PageSize", "PageToken", });
+    internal_static_prwarden_v1_SearchFindingsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(18);
+    internal_static_prwarden_v1_SearchFindingsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SearchFindingsResponse_descriptor,
+        new java.lang.String[] { "Findings", "Groups", "Summary", "NextPageToken", });
+    internal_static_prwarden_v1_FoundFinding_descriptor =
+      getDescriptor().getMessageTypes().get(19);
+    internal_static_prwarden_v1_FoundFinding_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_FoundFinding_descriptor,
+        new java.lang.String[] { "Repo", "PrNumber", "ReviewId", "HeadTitle", "Finding", });
+    internal_static_prwarden_v1_Grouping_descriptor =
+      getDescriptor().getMessageTypes().get(20);
+    internal_static_prwarden_v1_Grouping_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Grouping_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_FindingGroup_descriptor =
+      getDescriptor().getMessageTypes().get(21);
+    internal_static_prwarden_v1_FindingGroup_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_FindingGroup_descriptor,
+        new java.lang.String[] { "RuleId", "Repo", "File", "FileRaw", "Summary", "PullRequests", });
+    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
-        new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", });
+        new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", "Query", "CreatedBy", "Since", "Until", "Verdict", "Standing", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
+    internal_static_prwarden_v1_CountReviewsRequest_descriptor =
+      getDescriptor().getMessageTypes().get(25);
+    internal_static_prwarden_v1_CountReviewsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_CountReviewsRequest_descriptor,
+        new java.lang.String[] { "Query", "CreatedBy", "Since", "Until", "Repo", "PrNumber", });
+    internal_static_prwarden_v1_CountReviewsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(26);
+    internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_CountReviewsResponse_descriptor,
+        new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount", "SuppressedCount", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(28);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(29);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(30);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,

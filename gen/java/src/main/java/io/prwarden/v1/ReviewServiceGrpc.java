@@ -112,6 +112,37 @@ public final class ReviewServiceGrpc {
     return getListReviewsMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest,
+      io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "CountReviews",
+      requestType = io.prwarden.v1.CountReviewsRequest.class,
+      responseType = io.prwarden.v1.CountReviewsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest,
+      io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.CountReviewsRequest, io.prwarden.v1.CountReviewsResponse> getCountReviewsMethod;
+    if ((getCountReviewsMethod = ReviewServiceGrpc.getCountReviewsMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getCountReviewsMethod = ReviewServiceGrpc.getCountReviewsMethod) == null) {
+          ReviewServiceGrpc.getCountReviewsMethod = getCountReviewsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.CountReviewsRequest, io.prwarden.v1.CountReviewsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CountReviews"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CountReviewsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CountReviewsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("CountReviews"))
+              .build();
+        }
+      }
+    }
+    return getCountReviewsMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListFindingsRequest,
       io.prwarden.v1.ListFindingsResponse> getListFindingsMethod;
 
@@ -141,6 +172,37 @@ public final class ReviewServiceGrpc {
       }
     }
     return getListFindingsMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest,
+      io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "SearchFindings",
+      requestType = io.prwarden.v1.SearchFindingsRequest.class,
+      responseType = io.prwarden.v1.SearchFindingsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest,
+      io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.SearchFindingsRequest, io.prwarden.v1.SearchFindingsResponse> getSearchFindingsMethod;
+    if ((getSearchFindingsMethod = ReviewServiceGrpc.getSearchFindingsMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getSearchFindingsMethod = ReviewServiceGrpc.getSearchFindingsMethod) == null) {
+          ReviewServiceGrpc.getSearchFindingsMethod = getSearchFindingsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.SearchFindingsRequest, io.prwarden.v1.SearchFindingsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "SearchFindings"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.SearchFindingsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.SearchFindingsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("SearchFindings"))
+              .build();
+        }
+      }
+    }
+    return getSearchFindingsMethod;
   }
 
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetSarifRequest,
@@ -350,6 +412,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    default void countReviews(io.prwarden.v1.CountReviewsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getCountReviewsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -360,6 +433,19 @@ public final class ReviewServiceGrpc {
     default void listFindings(io.prwarden.v1.ListFindingsRequest request,
         io.grpc.stub.StreamObserver<io.prwarden.v1.ListFindingsResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListFindingsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    default void searchFindings(io.prwarden.v1.SearchFindingsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getSearchFindingsMethod(), responseObserver);
     }
 
     /**
@@ -493,6 +579,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public void countReviews(io.prwarden.v1.CountReviewsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getCountReviewsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -504,6 +602,20 @@ public final class ReviewServiceGrpc {
         io.grpc.stub.StreamObserver<io.prwarden.v1.ListFindingsResponse> responseObserver) {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getListFindingsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public void searchFindings(io.prwarden.v1.SearchFindingsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getSearchFindingsMethod(), getCallOptions()), request, responseObserver);
     }
 
     /**
@@ -619,6 +731,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public io.prwarden.v1.CountReviewsResponse countReviews(io.prwarden.v1.CountReviewsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getCountReviewsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -629,6 +752,19 @@ public final class ReviewServiceGrpc {
     public io.prwarden.v1.ListFindingsResponse listFindings(io.prwarden.v1.ListFindingsRequest request) throws io.grpc.StatusException {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getListFindingsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.SearchFindingsResponse searchFindings(io.prwarden.v1.SearchFindingsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getSearchFindingsMethod(), getCallOptions(), request);
     }
 
     /**
@@ -743,6 +879,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public io.prwarden.v1.CountReviewsResponse countReviews(io.prwarden.v1.CountReviewsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getCountReviewsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -753,6 +900,19 @@ public final class ReviewServiceGrpc {
     public io.prwarden.v1.ListFindingsResponse listFindings(io.prwarden.v1.ListFindingsRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getListFindingsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.SearchFindingsResponse searchFindings(io.prwarden.v1.SearchFindingsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getSearchFindingsMethod(), getCallOptions(), request);
     }
 
     /**
@@ -869,6 +1029,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * CountReviews counts the organization's reviews by where they stand.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.CountReviewsResponse> countReviews(
+        io.prwarden.v1.CountReviewsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getCountReviewsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
@@ -880,6 +1052,20 @@ public final class ReviewServiceGrpc {
         io.prwarden.v1.ListFindingsRequest request) {
       return io.grpc.stub.ClientCalls.futureUnaryCall(
           getChannel().newCall(getListFindingsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * SearchFindings lists the findings that the latest complete review of each pull
+     * request reports, or counts them by rule, file or repository. Without `decision`
+     * they are those that verdicts are decided by. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.SearchFindingsResponse> searchFindings(
+        io.prwarden.v1.SearchFindingsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getSearchFindingsMethod(), getCallOptions()), request);
     }
 
     /**
@@ -915,10 +1101,12 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_CREATE_REVIEW = 0;
   private static final int METHODID_GET_REVIEW = 1;
   private static final int METHODID_LIST_REVIEWS = 2;
-  private static final int METHODID_LIST_FINDINGS = 3;
-  private static final int METHODID_GET_SARIF = 4;
-  private static final int METHODID_CANCEL_REVIEW = 5;
-  private static final int METHODID_WATCH_REVIEW = 6;
+  private static final int METHODID_COUNT_REVIEWS = 3;
+  private static final int METHODID_LIST_FINDINGS = 4;
+  private static final int METHODID_SEARCH_FINDINGS = 5;
+  private static final int METHODID_GET_SARIF = 6;
+  private static final int METHODID_CANCEL_REVIEW = 7;
+  private static final int METHODID_WATCH_REVIEW = 8;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -949,9 +1137,17 @@ public final class ReviewServiceGrpc {
           serviceImpl.listReviews((io.prwarden.v1.ListReviewsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListReviewsResponse>) responseObserver);
           break;
+        case METHODID_COUNT_REVIEWS:
+          serviceImpl.countReviews((io.prwarden.v1.CountReviewsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.CountReviewsResponse>) responseObserver);
+          break;
         case METHODID_LIST_FINDINGS:
           serviceImpl.listFindings((io.prwarden.v1.ListFindingsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListFindingsResponse>) responseObserver);
+          break;
+        case METHODID_SEARCH_FINDINGS:
+          serviceImpl.searchFindings((io.prwarden.v1.SearchFindingsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse>) responseObserver);
           break;
         case METHODID_GET_SARIF:
           serviceImpl.getSarif((io.prwarden.v1.GetSarifRequest) request,
@@ -1005,12 +1201,26 @@ public final class ReviewServiceGrpc {
               io.prwarden.v1.ListReviewsResponse>(
                 service, METHODID_LIST_REVIEWS)))
         .addMethod(
+          getCountReviewsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.CountReviewsRequest,
+              io.prwarden.v1.CountReviewsResponse>(
+                service, METHODID_COUNT_REVIEWS)))
+        .addMethod(
           getListFindingsMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
             new MethodHandlers<
               io.prwarden.v1.ListFindingsRequest,
               io.prwarden.v1.ListFindingsResponse>(
                 service, METHODID_LIST_FINDINGS)))
+        .addMethod(
+          getSearchFindingsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.SearchFindingsRequest,
+              io.prwarden.v1.SearchFindingsResponse>(
+                service, METHODID_SEARCH_FINDINGS)))
         .addMethod(
           getGetSarifMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1083,7 +1293,9 @@ public final class ReviewServiceGrpc {
               .addMethod(getCreateReviewMethod())
               .addMethod(getGetReviewMethod())
               .addMethod(getListReviewsMethod())
+              .addMethod(getCountReviewsMethod())
               .addMethod(getListFindingsMethod())
+              .addMethod(getSearchFindingsMethod())
               .addMethod(getGetSarifMethod())
               .addMethod(getCancelReviewMethod())
               .addMethod(getWatchReviewMethod())
