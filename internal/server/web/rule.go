@@ -25,7 +25,8 @@ type ruleView struct {
 	Numbers *prwardenv1.RuleStats
 	Repos   []*prwardenv1.RuleStats
 	History []*prwardenv1.ListRuleHistoryResponse_Entry
-	Delete  bool // it is about to be deleted
+	Names   map[string]string // of who changed it
+	Delete  bool              // it is about to be deleted
 }
 
 // own reports whether the rule was made over the API, so that it can be changed there.
@@ -85,6 +86,9 @@ func (h *Handler) rulePage(v *visit) (err error) {
 			return err
 		}
 		view.History = got.GetEntries()
+		if view.Names, err = h.namesOf(v); err != nil {
+			return err
+		}
 	}
 
 	return h.show(v, view.ID, "rules", ruleBody(h, v, view))

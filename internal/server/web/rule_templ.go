@@ -334,9 +334,9 @@ func ruleBody(h *Handler, v *visit, r ruleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(actor(v, r.GetCreatedBy()))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(nameOf(r.Names, r.GetCreatedBy()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 85}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 92}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -349,7 +349,7 @@ func ruleBody(h *Handler, v *visit, r ruleView) templ.Component {
 			var templ_7745c5c3_Var17 string
 			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(agoOf(h.Now(), r.GetUpdatedAt()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 131}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 138}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -360,9 +360,9 @@ func ruleBody(h *Handler, v *visit, r ruleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(actor(v, r.GetUpdatedBy()))
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(nameOf(r.Names, r.GetUpdatedBy()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 165}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 73, Col: 179}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
@@ -390,7 +390,7 @@ func ruleBody(h *Handler, v *visit, r ruleView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(r.History) > 0 {
-			templ_7745c5c3_Err = ruleHistory(h, v, r).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ruleHistory(h, r).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1132,7 +1132,7 @@ func ruleSwitches(v *visit, r ruleView) templ.Component {
 	})
 }
 
-func ruleHistory(h *Handler, v *visit, r ruleView) templ.Component {
+func ruleHistory(h *Handler, r ruleView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1153,7 +1153,7 @@ func ruleHistory(h *Handler, v *visit, r ruleView) templ.Component {
 			templ_7745c5c3_Var48 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<section class=\"panel flush\" aria-labelledby=\"history-h\"><h2 id=\"history-h\">History</h2><div class=\"wrap\" tabindex=\"0\" role=\"region\" aria-label=\"History\"><table class=\"table\"><caption class=\"vh\">Changes of the rule, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">What</th><th scope=\"col\">Who</th><th scope=\"col\">From then on</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<section class=\"panel flush\" aria-labelledby=\"history-h\"><h2 id=\"history-h\">History</h2><div class=\"wrap\" tabindex=\"0\" role=\"region\" aria-label=\"Changes of the rule\"><table class=\"table\"><caption class=\"vh\">Changes of the rule, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">What</th><th scope=\"col\">Who</th><th scope=\"col\">From then on</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1189,9 +1189,9 @@ func ruleHistory(h *Handler, v *visit, r ruleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var51 string
-			templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(actor(v, e.GetBy()))
+			templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(nameOf(r.Names, e.GetBy()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 263, Col: 32}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `rule.templ`, Line: 263, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var51))
 			if templ_7745c5c3_Err != nil {

@@ -57,12 +57,3 @@ func visible(text string) string {
 		return r
 	}, text)
 }
-
-// actor is who did something, as calls name him. One's own name is known.
-func actor(v *visit, by string) string {
-	if by == "user:"+v.caller.UserID {
-		return v.account.User.Name
-	}
-
-	return by
-}
