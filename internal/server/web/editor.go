@@ -173,8 +173,9 @@ func formOf(r *prwardenv1.Rule) ruleForm {
 		Include: strings.Join(r.GetPaths().GetInclude(), "\n"), Exclude: strings.Join(r.GetPaths().GetExclude(), "\n"),
 		References: strings.Join(r.GetReferences(), "\n"), Match: r.GetCases().GetMatch(),
 		NoMatch: r.GetCases().GetNoMatch(), Multiline: r.GetMultiline(), Redact: r.GetRedact(), State: "on",
-		Etag: r.GetEtag(), Text: strings.Join(append(slices.Clone(r.GetCases().GetMatch()), r.GetCases().GetNoMatch()...), "\n"),
+		Etag: r.GetEtag(),
 	}
+	f.Text = strings.Join(slices.Concat(f.Match, f.NoMatch), "\n")
 	if !r.GetEnabled() {
 		f.State = "off"
 	}

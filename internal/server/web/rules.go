@@ -60,10 +60,6 @@ type rulesView struct {
 
 func (r rulesView) pages() int { return (r.Total + rulesOnPage - 1) / rulesOnPage }
 
-func (r rulesView) filtered() bool {
-	return r.Query+r.Ruleset+r.Category+r.Severity != ""
-}
-
 // address is that of the list with the same filters, at a page.
 func (r rulesView) address(v *visit, page int) string {
 	q := url.Values{}

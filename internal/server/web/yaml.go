@@ -92,5 +92,7 @@ func ruleYAML(r *prwardenv1.Rule) string {
 
 // repositoryYAML is how a rules file changes a default rule.
 func repositoryYAML(id string) string {
-	return fmt.Sprintf("version: 1\ndisable: [%s]\n# or\noverride:\n  %s: {severity: low, exclude: [\"legacy/**\"]}\n", id, id)
+	const text = "version: 1\ndisable: [%s]\n# or\noverride:\n  %s: {severity: low, exclude: [\"legacy/**\"]}\n"
+
+	return fmt.Sprintf(text, id, id)
 }
