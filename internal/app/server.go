@@ -25,6 +25,7 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
@@ -165,7 +166,7 @@ func (s *Server) openStore(ctx context.Context, c config.Config) (err error) {
 }
 
 // assemble makes everything between the store and the listeners.
-func (s *Server) assemble(c config.Config, client review.Scanner) error {
+func (s *Server) assemble(c config.Config, client *scanner.Client) error {
 	builtin, err := defaults.Load()
 	if err != nil {
 		return err
@@ -182,7 +183,10 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	s.policies = policy.NewService(s.store, builtin)
 	s.watches = api.NewReviews(reviews, s.keys, api.SARIF{
 		Rules: rule.ByID(builtin), Version: build.Read().Version,
-	}, publish.NewCheckPages(s.store, s.store, s.policies))
+	}, publish.NewCheckPages(s.store, s.store, s.policies), review.NewDiffs(review.DiffsNeeds{
+		Reviews: s.store, Scanner: client, Rules: rules, Policies: s.policies, Organizations: allowed, Sources: s.sources,
+		Enabled: c.DashboardSource,
+	}))
 
 	scans := tracedScanner{client, s.tracing.tracer}
 	s.triage = triage.NewService(s.store, rules, s.policies)

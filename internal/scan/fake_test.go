@@ -21,6 +21,7 @@ import (
 type pull struct {
 	sides   map[scan.Side]map[string]string // regular files by path
 	files   []scan.File                     // in order
+	pairs   []scan.Pair
 	openErr error
 	fileErr error                     // after all files
 	onFile  func(ctx context.Context) // before each file
@@ -66,6 +67,23 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 			}
 		}
 
+		if p.fileErr != nil {
+			yield(nil, p.fileErr)
+		}
+	}
+}
+
+func (p *pull) Pairs(ctx context.Context, paths []string, _ int64) iter.Seq2[*scan.Pair, error] {
+	return func(yield func(*scan.Pair, error) bool) {
+		for _, pair := range p.pairs {
+			pair.Place = slices.Index(paths, pair.Path)
+			if pair.Place >= 0 && !yield(&pair, nil) {
+				return
+			}
+			if p.onFile != nil {
+				p.onFile(ctx)
+			}
+		}
 		if p.fileErr != nil {
 			yield(nil, p.fileErr)
 		}

@@ -30,6 +30,10 @@ type Target struct {
 	Number       int32               // from 1
 	Commits      finding.Commits
 	RequireBase  bool // fail with CodeBaseUnknown rather than guess the base
+
+	// ForDiff opens the commits to show them: files that were deleted are there, links
+	// stay what they are, and nothing is fetched when the cache has all.
+	ForDiff bool
 }
 
 // Source opens pull requests. A code host is one.
@@ -68,6 +72,10 @@ type Change interface {
 	// order of their paths, by bytes. What it yields is the receiver's to keep.
 	// After an error it ends. It is called once, after ReadFile.
 	Files(ctx context.Context) iter.Seq2[*File, error]
+	// Pairs yields those files at paths that are changed, in the order of the paths,
+	// each as it was and as it is. A file over most bytes on one side is not read. It is
+	// called in place of Files, for a Target.ForDiff.
+	Pairs(ctx context.Context, paths []string, most int64) iter.Seq2[*Pair, error]
 	// Close frees what Open took.
 	Close() error
 }

@@ -206,14 +206,19 @@ func (c *Client) choose(repo string, asked map[*peer]bool) *peer {
 	}
 
 	if len(fresh) > 0 {
-		preference := func(p *peer) uint64 { return xxhash.Sum64String(p.address + "\x00" + repo) }
-		return slices.MaxFunc(fresh, func(a, b *peer) int { return cmp.Compare(preference(a), preference(b)) })
+		return preferred(fresh, repo)
 	}
 	if len(refused) > 0 {
 		return refused[rand.IntN(len(refused))] //nolint:gosec // whichever
 	}
 
 	return nil
+}
+
+// preferred is the one of peers that a repository prefers.
+func preferred(peers []*peer, repo string) *peer {
+	preference := func(p *peer) uint64 { return xxhash.Sum64String(p.address + "\x00" + repo) }
+	return slices.MaxFunc(peers, func(a, b *peer) int { return cmp.Compare(preference(a), preference(b)) })
 }
 
 // Await implements review.Scanner: it returns when a scanner has a free slot as
@@ -312,7 +317,10 @@ func (c *Client) call(
 	defer c.running.Add(-1)
 
 	if accepted.GetNeedRules() {
-		if err := sendRules(stream, j.Rules.Rules); err != nil {
+		err := sendRules(j.Rules.Rules, func(batch *scannerv1.RuleBatch) error {
+			return send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: batch}})
+		})
+		if err != nil {
 			return result, false, err
 		}
 	}
@@ -324,7 +332,7 @@ func (c *Client) call(
 }
 
 // send hides the io.EOF of a broken stream, whose real error Recv has.
-func send(stream scannerv1.ScannerService_ScanClient, m *scannerv1.ScanRequest) error {
+func send[M any](stream interface{ Send(M) error }, m M) error {
 	if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -332,11 +340,10 @@ func send(stream scannerv1.ScannerService_ScanClient, m *scannerv1.ScanRequest) 
 	return nil
 }
 
-func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) error {
+func sendRules(rules []rule.Rule, send func(*scannerv1.RuleBatch) error) error {
 	parts := batches(converted(rules, toProtoRule))
 	for i, part := range parts {
-		batch := &scannerv1.RuleBatch{Rules: part, Last: i == len(parts)-1}
-		if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: batch}}); err != nil {
+		if err := send(&scannerv1.RuleBatch{Rules: part, Last: i == len(parts)-1}); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,19 @@ func (c *change) Files(context.Context) iter.Seq2[*scan.File, error] {
 	return func(yield func(*scan.File, error) bool) {
 		for _, f := range c.files {
 			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Pairs makes each file one that is new.
+func (c *change) Pairs(_ context.Context, paths []string, _ int64) iter.Seq2[*scan.Pair, error] {
+	return func(yield func(*scan.Pair, error) bool) {
+		for _, f := range c.files {
+			place := slices.Index(paths, f.Path)
+			pair := &scan.Pair{Place: place, Path: f.Path, Change: finding.FileAdded, New: f.Content, Added: f.Added}
+			if place >= 0 && !yield(pair, nil) {
 				return
 			}
 		}

@@ -38,6 +38,7 @@ type Server struct {
 	scanner *scan.Scanner
 	log     *slog.Logger
 	slots   chan struct{} // has an element for each slot that is taken
+	diffs   chan struct{} // likewise for each diff that is made
 
 	draining atomic.Bool
 	stopping context.Context
@@ -48,7 +49,7 @@ type Server struct {
 // has slots; 0 stands for the number of processors.
 func NewServer(scanner *scan.Scanner, slots int, log *slog.Logger) *Server {
 	slots = cmp.Or(slots, background.Processors())
-	s := &Server{scanner: scanner, log: log, slots: make(chan struct{}, slots)}
+	s := &Server{scanner: scanner, log: log, slots: make(chan struct{}, slots), diffs: make(chan struct{}, maxDiffs)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 
 	return s
@@ -81,24 +82,30 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 		return err
 	}
 
-	if !s.takeSlot(stream.Context(), time.Duration(start.GetWaitMs())*time.Millisecond) {
+	if !take(stream.Context(), s.slots, time.Duration(start.GetWaitMs())*time.Millisecond) {
 		return failureStatus(codes.ResourceExhausted, reasonBusy, "The scanner has no free slot.", false)
 	}
 	defer func() { <-s.slots }()
 	if s.draining.Load() {
 		return stoppingStatus()
 	}
-	if request.Rules, err = s.rules(stream, start.GetOrganization(), start.GetRulesDigest()); err != nil {
+	request.Rules, err = s.rules(stream.Context(), start, func(a *scannerv1.ScanAccepted) error {
+		return stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Accepted{Accepted: a}})
+	}, func() (*scannerv1.RuleBatch, error) {
+		m, err := next(stream)
+		return m.GetRules(), err
+	})
+	if err != nil {
 		return err
 	}
 
 	return s.scan(stream, start, request)
 }
 
-// takeSlot takes a slot, and waits for one if need be; first come, first served.
-func (s *Server) takeSlot(ctx context.Context, wait time.Duration) bool {
+// take takes a slot, and waits for one if need be; first come, first served.
+func take(ctx context.Context, slots chan<- struct{}, wait time.Duration) bool {
 	select {
-	case s.slots <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
 	default:
 	}
@@ -106,32 +113,32 @@ func (s *Server) takeSlot(ctx context.Context, wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, min(wait, maxWait))
 	defer cancel()
 	select {
-	case s.slots <- struct{}{}: // senders get their turns in order
+	case slots <- struct{}{}: // senders get their turns in order
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// rules accepts a scan and returns the rules with that digest, which it has the
-// client send when they are not there.
+// rules accepts a call and returns the rules with the digest of its start, which it has
+// the client send when they are not there.
 func (s *Server) rules(
-	stream scannerv1.ScannerService_ScanServer, organization, digest string,
+	ctx context.Context, start *scannerv1.ScanStart,
+	accept func(*scannerv1.ScanAccepted) error, batch func() (*scannerv1.RuleBatch, error),
 ) (*scan.Ruleset, error) {
+	organization, digest := start.GetOrganization(), start.GetRulesDigest()
 	known, ok := s.scanner.Rules(organization, digest)
-	accepted := &scannerv1.ScanAccepted{Slots: int32(cap(s.slots)), NeedRules: !ok}
-	err := stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Accepted{Accepted: accepted}})
+	err := accept(&scannerv1.ScanAccepted{Slots: int32(cap(s.slots)), NeedRules: !ok})
 	if err != nil || ok {
 		return known, err
 	}
 
 	var all []rule.Rule
 	for last := false; !last; {
-		m, err := next(stream)
+		batch, err := batch()
 		if err != nil {
 			return nil, err
 		}
-		batch := m.GetRules()
 		if batch == nil {
 			return nil, status.Error(codes.InvalidArgument, "after `start` only `rules` may follow")
 		}
@@ -146,7 +153,7 @@ func (s *Server) rules(
 		last = batch.GetLast()
 	}
 
-	rules, err := s.scanner.AddRules(stream.Context(), organization, digest, all)
+	rules, err := s.scanner.AddRules(ctx, organization, digest, all)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -155,10 +162,10 @@ func (s *Server) rules(
 }
 
 // next returns the client's next message.
-func next(stream scannerv1.ScannerService_ScanServer) (*scannerv1.ScanRequest, error) {
+func next[M any](stream interface{ Recv() (M, error) }) (M, error) {
 	m, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return nil, status.Error(codes.InvalidArgument, "the client ended before it said all")
+		return m, status.Error(codes.InvalidArgument, "the client ended before it said all")
 	}
 
 	return m, err

@@ -19,6 +19,13 @@ func (r *repo) fetchCommits(ctx context.Context, want finding.Commits) error {
 			"%q can't be the name of a branch.", want.BaseRef)
 	}
 
+	if r.target.ForDiff {
+		isHere, err := r.hasCommits(ctx, want.Head, want.Base)
+		if isHere || err != nil {
+			return err
+		}
+	}
+
 	base := want.Base
 	if want.BaseRef != "" {
 		base = "refs/heads/" + want.BaseRef
@@ -38,6 +45,17 @@ func (r *repo) fetchCommits(ctx context.Context, want finding.Commits) error {
 		}
 	}
 	return err
+}
+
+// hasCommits says whether commits are in the cache, and so all that leads to them.
+func (r *repo) hasCommits(ctx context.Context, names ...string) (bool, error) {
+	for _, name := range names {
+		if _, found, err := r.find(ctx, OID(name)); !found || err != nil {
+			return false, err
+		}
+	}
+
+	return true, nil
 }
 
 // namedEndpoints finds the commits that the target names, with the base as it was

@@ -254,10 +254,12 @@ func (c *change) compare(ctx context.Context) error {
 		}
 	}
 
-	if err := c.follow(ctx, files, sizes); err != nil {
-		return err
+	if c.files = files; !r.target.ForDiff {
+		if err := c.follow(ctx, files, sizes); err != nil {
+			return err
+		}
+		c.files = slices.DeleteFunc(files, statusIs('D'))
 	}
-	c.files = slices.DeleteFunc(files, statusIs('D'))
 	slices.SortFunc(c.files, byPath)
 	for i := range c.files {
 		f := &c.files[i]

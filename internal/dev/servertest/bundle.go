@@ -65,6 +65,7 @@ type Bundle struct {
 	Policies *Policies
 	Hooks    *Hooks
 	Triage   *Triage
+	Diffs    *Diffs
 	Handlers *api.Reviews
 	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
@@ -96,12 +97,12 @@ func Start(t testing.TB, o Options) *Bundle {
 
 	b := &Bundle{
 		Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Policies: &Policies{}, Hooks: &Hooks{},
-		Triage: &Triage{},
-		Logs:   &Logs{}, Clock: time.Now(),
+		Triage: &Triage{}, Diffs: &Diffs{},
+		Logs: &Logs{}, Clock: time.Now(),
 	}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
-	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{}, checkPage(o.CheckPage))
+	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{}, checkPage(o.CheckPage), b.Diffs)
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
 	b.Guard = overload.NewGuard(limits, nil, log, func(overload.Limit) {})

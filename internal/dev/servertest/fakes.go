@@ -28,6 +28,20 @@ type Reviews struct {
 	WatchFunc  func(ctx context.Context, org, id string, send func(review.Update) error) error
 }
 
+// Diffs are the changed lines of reviews. Without Func they are gone.
+type Diffs struct {
+	Func func(org string, in review.DiffInput) (review.ShownDiff, error)
+}
+
+// Get implements api.Diffs.
+func (d *Diffs) Get(_ context.Context, org string, in review.DiffInput) (review.ShownDiff, error) {
+	if d.Func == nil {
+		return review.ShownDiff{Availability: review.DiffGone}, nil
+	}
+
+	return d.Func(org, in)
+}
+
 var _ api.ReviewService = (*Reviews)(nil)
 
 // Create implements api.ReviewService.

@@ -73,6 +73,7 @@ type Reviews struct {
 	keys    *auth.Keys
 	logs    SARIF
 	checks  CheckPages
+	diffs   Diffs
 
 	stopping context.Context
 	stop     context.CancelFunc
@@ -80,9 +81,9 @@ type Reviews struct {
 }
 
 // NewReviews makes the handlers.
-func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF, checks CheckPages) *Reviews {
+func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF, checks CheckPages, diffs Diffs) *Reviews {
 	watches := overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches})
-	h := &Reviews{service: service, keys: keys, logs: logs, checks: checks, watches: watches}
+	h := &Reviews{service: service, keys: keys, logs: logs, checks: checks, diffs: diffs, watches: watches}
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	return h
 }

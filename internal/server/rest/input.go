@@ -208,10 +208,20 @@ func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) (fo
 }
 
 func checkParameter(values []string, fd protoreflect.FieldDescriptor) string {
-	value := values[0]
-	switch {
-	case len(values) > 1:
+	if len(values) > 1 && !fd.IsList() {
 		return "is given more than once"
+	}
+	for _, value := range values {
+		if wrong := checkValue(value, fd); wrong != "" {
+			return wrong
+		}
+	}
+
+	return ""
+}
+
+func checkValue(value string, fd protoreflect.FieldDescriptor) string {
+	switch {
 	case value == "":
 		return "must not be empty; leave it out instead"
 	case !utf8.ValidString(value):

@@ -33,6 +33,7 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"POST /v1/reviews/{review_id}:cancel":  200,
 		"GET /v1/reviews/{review_id}:watch":    200,
 		"GET /v1/reviews/{review_id}/findings": 200,
+		"GET /v1/reviews/{review_id}/diff":     200,
 		"GET /v1/reviews/{review_id}/sarif":    200,
 		"GET /v1/rules":                        200,
 		"GET /v1/rulesets/{name=**}/rules":     200,

@@ -148,6 +148,10 @@ func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 // scopeOf returns the scope that a method needs. Any other service, such as
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
+	if method == prwardenv1.ReviewService_GetDiff_FullMethodName {
+		return auth.SourceRead
+	}
+
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	reads := slices.ContainsFunc([]string{"Get", "List", "Count", "Search", "Watch", "Test", "Try", "Export"}, func(verb string) bool {
 		return strings.HasPrefix(name, verb)

@@ -69,7 +69,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"TestConnection": auth.HostsRead, "ListConnectionRepositories": auth.HostsRead,
 		"ListPullRequests": auth.HostsRead, "GetPullRequest": auth.HostsRead, "ListThreads": auth.HostsRead,
 		"RepublishPullRequest": auth.HostsWrite,
-		"ListRuleStats":        auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
+		"ListRuleStats":        auth.ReviewsRead, "GetDiff": auth.SourceRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
 		"UpdateRule": auth.RulesWrite, "BatchRules": auth.RulesWrite, "ExportRules": auth.RulesRead,

@@ -393,7 +393,7 @@ func ruleFields(e editorView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range severityWords {
+			for _, s := range severities {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<option")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

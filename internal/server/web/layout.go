@@ -19,6 +19,7 @@ type entry struct {
 
 // allEntries are the lines of the menu, in order.
 var allEntries = []entry{
+	{section: "reviews", label: "Reviews", icon: "reviews", path: "/reviews", key: "r", scope: auth.ReviewsRead},
 	{section: "rules", label: "Rules", icon: "rules", path: "/rules", key: "u", scope: auth.RulesRead},
 	{
 		section: "keys", label: "API Keys", icon: "keys", path: "/settings/keys", key: "k", scope: auth.KeysAdmin,

@@ -42,6 +42,7 @@ type page struct {
 	Visit   *visit
 	Flash   flash
 	Bare    bool // without the menu, for people who have not signed in
+	Refresh bool // it is loaded again every few seconds where there is no script
 }
 
 // show answers with a page.

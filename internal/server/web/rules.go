@@ -23,9 +23,6 @@ func (h *Handler) ruleRoutes() {
 	h.person("POST /o/{org}/rules/{category}/{name}/edit", h.editRule)
 }
 
-// severityWords are the severities, the most severe first.
-var severityWords = []string{"critical", "high", "medium", "warning", "low", "info"}
-
 // rulesOnPage is how many rules a page lists.
 const rulesOnPage = 100
 

@@ -83,7 +83,7 @@ func TestCoded(t *testing.T) {
 	t.Parallel()
 	var out testWriter
 	require.NoError(t, coded("Use `a<b` \u202enow").Render(t.Context(), &out))
-	assert.Equal(t, "Use <code>a&lt;b</code> \u2426now", string(out))
+	assert.Equal(t, "Use <code>a&lt;b</code> \ufffdnow", string(out))
 }
 
 type testWriter []byte

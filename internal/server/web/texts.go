@@ -32,7 +32,7 @@ func stateWords(r *prwardenv1.Rule) string {
 // coded is a text from outside, with what stands between backticks as code.
 func coded(text string) templ.Component {
 	var out strings.Builder
-	for i, part := range strings.Split(visible(text), "`") {
+	for i, part := range strings.Split(shown(text), "`") {
 		part = templ.EscapeString(part)
 		if i%2 == 1 {
 			part = "<code>" + part + "</code>"
@@ -41,19 +41,4 @@ func coded(text string) templ.Component {
 	}
 
 	return templ.Raw(out.String())
-}
-
-// visible shows the characters that change the direction of text, and other controls,
-// as symbols: a text could look like another one with them.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == '\u200e', r == '\u200f', r == '\u061c':
-			return '\u2426' // SYMBOL FOR SUBSTITUTE FORM TWO
-		case r < ' ' && r != '\n' && r != '\t':
-			return '\u2400' + r // the picture of the control
-		}
-
-		return r
-	}, text)
 }

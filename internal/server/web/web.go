@@ -137,6 +137,8 @@ func (h *Handler) routes() {
 
 	h.ruleRoutes()
 
+	h.reviewRoutes()
+
 	h.stranger("/", func(*visit) error { return errNoPage })
 }
 

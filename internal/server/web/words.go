@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
@@ -69,4 +71,30 @@ func clockOf(t *timestamppb.Timestamp) string {
 	}
 
 	return t.AsTime().UTC().Format("2 Jan 2006, 15:04 UTC")
+}
+
+// shown is a text from outside with signs in place of the characters that nobody
+// sees or that change how others are read, such as those that turn the direction.
+func shown(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !hidden(r):
+			return r
+		case r < 0x20:
+			return 0x2400 + r // Unicode's pictures of control characters
+		case r == 0x7f:
+			return 0x2421
+		}
+
+		return '\ufffd'
+	}, s)
+}
+
+// hidden tells control characters other than white space, and those that format.
+func hidden(r rune) bool {
+	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -24,7 +24,12 @@ async function swap(selectors, url, options = {}, push = false) {
   const focused = document.activeElement?.id;
   for (const s of new Set([...selectors.split(' '), '#toast'])) {
     const fresh = $(s, page), old = $(s);
-    if (fresh && old) old.replaceWith(document.adoptNode(fresh));
+    if (fresh && old) {
+      const had = old.contains(document.activeElement), field = $('[autofocus]', fresh);
+      old.replaceWith(document.adoptNode(fresh));
+      if (field) field.focus({preventScroll: true});
+      else if (had) fresh.focus({preventScroll: true});
+    }
     else if (old && s !== '#toast') old.removeAttribute('aria-busy');
   }
   if (!answer.ok) { const e = $('.problem, .wrong', page); say(e ? e.textContent : 'That failed'); if (e && !$('.wrong')) $('#toast').replaceChildren(Object.assign(document.createElement('p'), {className: 'toast bad', textContent: e.textContent.trim()})); }
@@ -61,6 +66,7 @@ addEventListener('click', (e) => {
   const t = e.target.closest('a, button, summary');
   if (!t || e.ctrlKey || e.metaKey || e.shiftKey) return;
   if (t.matches('a[data-swap]')) { e.preventDefault(); swap(t.dataset.swap, t.href, {}, t.hasAttribute('data-push')); return; }
+  if (t.matches('a[data-rows]')) { e.preventDefault(); unfold(t); return; }
   if (t.matches('.fold')) { t.ariaExpanded = String(t.ariaExpanded !== 'true'); return; }
   if (t.matches('[data-menu]')) { t.ariaExpanded = String($('#side').classList.toggle('open')); return; }
   if (t.matches('[data-copy]')) { navigator.clipboard?.writeText(t.dataset.text ?? document.getElementById(t.dataset.copy).textContent); say('Copied'); t.classList.add('copied'); return; }
@@ -81,6 +87,7 @@ addEventListener('input', (e) => {
 function count() {
   const n = $$('.sel:checked').length, bar = $('#bulk');
   if (bar) { bar.hidden = !n; $('[data-count]', bar).textContent = n; }
+  if (n) $$('[type=hidden][name=f]', bar ?? document.createElement('i')).forEach((e) => e.remove());
 }
 addEventListener('change', (e) => {
   if (e.target.matches('.sel')) count();
@@ -99,6 +106,14 @@ async function load(place) {
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   place.replaceWith(...page.body.childNodes);
   begin();
+}
+
+// unfold puts the rows of the table that a link leads to in the place of its own row.
+async function unfold(link) {
+  const answer = await fetch(link.href);
+  const rows = $$('.diff tbody > tr', new DOMParser().parseFromString(await answer.text(), 'text/html'));
+  if (!answer.ok || !rows.length) { say('These lines can\'t be shown'); return; }
+  link.closest('tr').replaceWith(...rows);
 }
 
 let events;
@@ -160,3 +175,5 @@ addEventListener('keydown', (e) => {
 });
 if ($('[data-keys]')) $('[data-keys]').checked = localStorage.getItem('keys') !== 'off';
 begin();
+// A link to a finding that the page doesn't have asks for the page that has it.
+if (/^#x[0-9a-f]+$/.test(location.hash) && !$(location.hash) && $('#files') && !new URLSearchParams(location.search).has('at')) location.replace(`${location.pathname}?at=${location.hash.slice(2)}${location.hash}`);

@@ -140,6 +140,63 @@ func (ScanRule_Origin) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4, 0}
 }
 
+// Kind says on which sides the line is.
+type DiffTextLine_Kind int32
+
+const (
+	// Refused.
+	DiffTextLine_unspecified DiffTextLine_Kind = 0
+	// On both.
+	DiffTextLine_context DiffTextLine_Kind = 1
+	// Only at head.
+	DiffTextLine_added DiffTextLine_Kind = 2
+	// Only before.
+	DiffTextLine_removed DiffTextLine_Kind = 3
+)
+
+// Enum value maps for DiffTextLine_Kind.
+var (
+	DiffTextLine_Kind_name = map[int32]string{
+		0: "unspecified",
+		1: "context",
+		2: "added",
+		3: "removed",
+	}
+	DiffTextLine_Kind_value = map[string]int32{
+		"unspecified": 0,
+		"context":     1,
+		"added":       2,
+		"removed":     3,
+	}
+)
+
+func (x DiffTextLine_Kind) Enum() *DiffTextLine_Kind {
+	p := new(DiffTextLine_Kind)
+	*p = x
+	return p
+}
+
+func (x DiffTextLine_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DiffTextLine_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_scanner_v1_scanner_proto_enumTypes[2].Descriptor()
+}
+
+func (DiffTextLine_Kind) Type() protoreflect.EnumType {
+	return &file_prwarden_scanner_v1_scanner_proto_enumTypes[2]
+}
+
+func (x DiffTextLine_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DiffTextLine_Kind.Descriptor instead.
+func (DiffTextLine_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24, 0}
+}
+
 // ScanRequest is one message from the client.
 type ScanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1892,6 +1949,583 @@ func (x *ScanSwitchedOff) GetHow() string {
 	return ""
 }
 
+// DiffRequest is one message from the client.
+type DiffRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What this message is.
+	//
+	// Types that are valid to be assigned to Message:
+	//
+	//	*DiffRequest_Start
+	//	*DiffRequest_Rules
+	Message       isDiffRequest_Message `protobuf_oneof:"message"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffRequest) Reset() {
+	*x = DiffRequest{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffRequest) ProtoMessage() {}
+
+func (x *DiffRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
+func (*DiffRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DiffRequest) GetMessage() isDiffRequest_Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *DiffRequest) GetStart() *DiffStart {
+	if x != nil {
+		if x, ok := x.Message.(*DiffRequest_Start); ok {
+			return x.Start
+		}
+	}
+	return nil
+}
+
+func (x *DiffRequest) GetRules() *RuleBatch {
+	if x != nil {
+		if x, ok := x.Message.(*DiffRequest_Rules); ok {
+			return x.Rules
+		}
+	}
+	return nil
+}
+
+type isDiffRequest_Message interface {
+	isDiffRequest_Message()
+}
+
+type DiffRequest_Start struct {
+	// The first message.
+	Start *DiffStart `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+}
+
+type DiffRequest_Rules struct {
+	// Part of the rules, when `accepted` asks for them.
+	Rules *RuleBatch `protobuf:"bytes,2,opt,name=rules,proto3,oneof"`
+}
+
+func (*DiffRequest_Start) isDiffRequest_Message() {}
+
+func (*DiffRequest_Rules) isDiffRequest_Message() {}
+
+// DiffStart says which lines to read.
+type DiffStart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The scan that looked at them. Its head_sha and base_sha must be given.
+	Scan *ScanStart `protobuf:"bytes,1,opt,name=scan,proto3" json:"scan,omitempty"`
+	// Paths of the files to read, in this order, at most 64: as bytes, or with U+FFFD
+	// for what is not UTF-8. What isn't changed is left out.
+	Paths [][]byte `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
+	// How many unchanged lines to read before and behind changed ones, 0 to 50.
+	Context int32 `protobuf:"varint,3,opt,name=context,proto3" json:"context,omitempty"`
+	// First line at head to read, from 1, in place of the changed ones; 0 for these.
+	From int32 `protobuf:"varint,4,opt,name=from,proto3" json:"from,omitempty"`
+	// Last line at head to read, at most 199 behind `from`; 0 without it.
+	To            int32 `protobuf:"varint,5,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffStart) Reset() {
+	*x = DiffStart{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffStart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffStart) ProtoMessage() {}
+
+func (x *DiffStart) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffStart.ProtoReflect.Descriptor instead.
+func (*DiffStart) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DiffStart) GetScan() *ScanStart {
+	if x != nil {
+		return x.Scan
+	}
+	return nil
+}
+
+func (x *DiffStart) GetPaths() [][]byte {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
+func (x *DiffStart) GetContext() int32 {
+	if x != nil {
+		return x.Context
+	}
+	return 0
+}
+
+func (x *DiffStart) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *DiffStart) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+// DiffResponse is one message from the scanner.
+type DiffResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What this message is.
+	//
+	// Types that are valid to be assigned to Message:
+	//
+	//	*DiffResponse_Accepted
+	//	*DiffResponse_Result
+	Message       isDiffResponse_Message `protobuf_oneof:"message"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffResponse) Reset() {
+	*x = DiffResponse{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffResponse) ProtoMessage() {}
+
+func (x *DiffResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
+func (*DiffResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *DiffResponse) GetMessage() isDiffResponse_Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *DiffResponse) GetAccepted() *ScanAccepted {
+	if x != nil {
+		if x, ok := x.Message.(*DiffResponse_Accepted); ok {
+			return x.Accepted
+		}
+	}
+	return nil
+}
+
+func (x *DiffResponse) GetResult() *DiffResult {
+	if x != nil {
+		if x, ok := x.Message.(*DiffResponse_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+type isDiffResponse_Message interface {
+	isDiffResponse_Message()
+}
+
+type DiffResponse_Accepted struct {
+	// The first message: the call has a place.
+	Accepted *ScanAccepted `protobuf:"bytes,1,opt,name=accepted,proto3,oneof"`
+}
+
+type DiffResponse_Result struct {
+	// The last message.
+	Result *DiffResult `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
+}
+
+func (*DiffResponse_Accepted) isDiffResponse_Message() {}
+
+func (*DiffResponse_Result) isDiffResponse_Message() {}
+
+// DiffResult is lines of files, at most 20,000 and 4 MiB.
+type DiffResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The files, in the order in which they were asked for.
+	Files []*DiffFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	// How many of the paths were looked at: the others have to be asked for again.
+	Done          int32 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffResult) Reset() {
+	*x = DiffResult{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffResult) ProtoMessage() {}
+
+func (x *DiffResult) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffResult.ProtoReflect.Descriptor instead.
+func (*DiffResult) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *DiffResult) GetFiles() []*DiffFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *DiffResult) GetDone() int32 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+// DiffFile is what is changed in a file.
+type DiffFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path at head, of a deleted file as it was, as bytes.
+	Path []byte `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Path before, when it was another.
+	OldPath []byte `protobuf:"bytes,2,opt,name=old_path,json=oldPath,proto3" json:"old_path,omitempty"`
+	// `added`, `modified`, `renamed` or `deleted`.
+	Change string `protobuf:"bytes,3,opt,name=change,proto3" json:"change,omitempty"`
+	// Added lines, also those that are not sent.
+	Added int32 `protobuf:"varint,4,opt,name=added,proto3" json:"added,omitempty"`
+	// Removed lines, likewise.
+	Removed int32 `protobuf:"varint,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	// Runs of lines.
+	Hunks []*DiffHunk `protobuf:"bytes,6,rep,name=hunks,proto3" json:"hunks,omitempty"`
+	// Whether lines were left out.
+	Truncated bool `protobuf:"varint,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// A reason word of prwarden.v1.FileDiff.Reason; empty when lines are sent.
+	NotShown      string `protobuf:"bytes,8,opt,name=not_shown,json=notShown,proto3" json:"not_shown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffFile) Reset() {
+	*x = DiffFile{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffFile) ProtoMessage() {}
+
+func (x *DiffFile) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffFile.ProtoReflect.Descriptor instead.
+func (*DiffFile) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DiffFile) GetPath() []byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *DiffFile) GetOldPath() []byte {
+	if x != nil {
+		return x.OldPath
+	}
+	return nil
+}
+
+func (x *DiffFile) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *DiffFile) GetAdded() int32 {
+	if x != nil {
+		return x.Added
+	}
+	return 0
+}
+
+func (x *DiffFile) GetRemoved() int32 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+func (x *DiffFile) GetHunks() []*DiffHunk {
+	if x != nil {
+		return x.Hunks
+	}
+	return nil
+}
+
+func (x *DiffFile) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
+func (x *DiffFile) GetNotShown() string {
+	if x != nil {
+		return x.NotShown
+	}
+	return ""
+}
+
+// DiffHunk is lines that follow each other.
+type DiffHunk struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the first line before, from 1.
+	OldStart int32 `protobuf:"varint,1,opt,name=old_start,json=oldStart,proto3" json:"old_start,omitempty"`
+	// Number of the first line at head, from 1.
+	NewStart int32 `protobuf:"varint,2,opt,name=new_start,json=newStart,proto3" json:"new_start,omitempty"`
+	// As in prwarden.v1.Hunk.
+	Section string `protobuf:"bytes,3,opt,name=section,proto3" json:"section,omitempty"`
+	// The lines.
+	Lines         []*DiffTextLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffHunk) Reset() {
+	*x = DiffHunk{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffHunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffHunk) ProtoMessage() {}
+
+func (x *DiffHunk) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffHunk.ProtoReflect.Descriptor instead.
+func (*DiffHunk) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DiffHunk) GetOldStart() int32 {
+	if x != nil {
+		return x.OldStart
+	}
+	return 0
+}
+
+func (x *DiffHunk) GetNewStart() int32 {
+	if x != nil {
+		return x.NewStart
+	}
+	return 0
+}
+
+func (x *DiffHunk) GetSection() string {
+	if x != nil {
+		return x.Section
+	}
+	return ""
+}
+
+func (x *DiffHunk) GetLines() []*DiffTextLine {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+// DiffTextLine is a line.
+type DiffTextLine struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// On which sides the line is.
+	Kind DiffTextLine_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=prwarden.scanner.v1.DiffTextLine_Kind" json:"kind,omitempty"`
+	// The text, masked.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Where text was replaced: the first byte from 0 and the byte behind the last of
+	// each part, one after the other.
+	Masked []int32 `protobuf:"varint,3,rep,packed,name=masked,proto3" json:"masked,omitempty"`
+	// Whether the file ends with this line, without a line ending.
+	NoNewline bool `protobuf:"varint,4,opt,name=no_newline,json=noNewline,proto3" json:"no_newline,omitempty"`
+	// Whether the end of the line is left out.
+	Cut           bool `protobuf:"varint,5,opt,name=cut,proto3" json:"cut,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffTextLine) Reset() {
+	*x = DiffTextLine{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffTextLine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffTextLine) ProtoMessage() {}
+
+func (x *DiffTextLine) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffTextLine.ProtoReflect.Descriptor instead.
+func (*DiffTextLine) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *DiffTextLine) GetKind() DiffTextLine_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return DiffTextLine_unspecified
+}
+
+func (x *DiffTextLine) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *DiffTextLine) GetMasked() []int32 {
+	if x != nil {
+		return x.Masked
+	}
+	return nil
+}
+
+func (x *DiffTextLine) GetNoNewline() bool {
+	if x != nil {
+		return x.NoNewline
+	}
+	return false
+}
+
+func (x *DiffTextLine) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
+}
+
 var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
@@ -2065,9 +2699,54 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x0fScanSwitchedOff\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12\x10\n" +
-	"\x03how\x18\x03 \x01(\tR\x03how2a\n" +
+	"\x03how\x18\x03 \x01(\tR\x03how\"\x88\x01\n" +
+	"\vDiffRequest\x126\n" +
+	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.DiffStartH\x00R\x05start\x126\n" +
+	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleBatchH\x00R\x05rulesB\t\n" +
+	"\amessage\"\x93\x01\n" +
+	"\tDiffStart\x122\n" +
+	"\x04scan\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartR\x04scan\x12\x14\n" +
+	"\x05paths\x18\x02 \x03(\fR\x05paths\x12\x18\n" +
+	"\acontext\x18\x03 \x01(\x05R\acontext\x12\x12\n" +
+	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x05 \x01(\x05R\x02to\"\x95\x01\n" +
+	"\fDiffResponse\x12?\n" +
+	"\baccepted\x18\x01 \x01(\v2!.prwarden.scanner.v1.ScanAcceptedH\x00R\baccepted\x129\n" +
+	"\x06result\x18\x02 \x01(\v2\x1f.prwarden.scanner.v1.DiffResultH\x00R\x06resultB\t\n" +
+	"\amessage\"U\n" +
+	"\n" +
+	"DiffResult\x123\n" +
+	"\x05files\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.DiffFileR\x05files\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\x05R\x04done\"\xf1\x01\n" +
+	"\bDiffFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
+	"\bold_path\x18\x02 \x01(\fR\aoldPath\x12\x16\n" +
+	"\x06change\x18\x03 \x01(\tR\x06change\x12\x14\n" +
+	"\x05added\x18\x04 \x01(\x05R\x05added\x12\x18\n" +
+	"\aremoved\x18\x05 \x01(\x05R\aremoved\x123\n" +
+	"\x05hunks\x18\x06 \x03(\v2\x1d.prwarden.scanner.v1.DiffHunkR\x05hunks\x12\x1c\n" +
+	"\ttruncated\x18\a \x01(\bR\ttruncated\x12\x1b\n" +
+	"\tnot_shown\x18\b \x01(\tR\bnotShown\"\x97\x01\n" +
+	"\bDiffHunk\x12\x1b\n" +
+	"\told_start\x18\x01 \x01(\x05R\boldStart\x12\x1b\n" +
+	"\tnew_start\x18\x02 \x01(\x05R\bnewStart\x12\x18\n" +
+	"\asection\x18\x03 \x01(\tR\asection\x127\n" +
+	"\x05lines\x18\x04 \x03(\v2!.prwarden.scanner.v1.DiffTextLineR\x05lines\"\xe5\x01\n" +
+	"\fDiffTextLine\x12:\n" +
+	"\x04kind\x18\x01 \x01(\x0e2&.prwarden.scanner.v1.DiffTextLine.KindR\x04kind\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
+	"\x06masked\x18\x03 \x03(\x05R\x06masked\x12\x1d\n" +
+	"\n" +
+	"no_newline\x18\x04 \x01(\bR\tnoNewline\x12\x10\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"<\n" +
+	"\x04Kind\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\v\n" +
+	"\acontext\x10\x01\x12\t\n" +
+	"\x05added\x10\x02\x12\v\n" +
+	"\aremoved\x10\x032\xb2\x01\n" +
 	"\x0eScannerService\x12O\n" +
-	"\x04Scan\x12 .prwarden.scanner.v1.ScanRequest\x1a!.prwarden.scanner.v1.ScanResponse(\x010\x01B]\n" +
+	"\x04Scan\x12 .prwarden.scanner.v1.ScanRequest\x1a!.prwarden.scanner.v1.ScanResponse(\x010\x01\x12O\n" +
+	"\x04Diff\x12 .prwarden.scanner.v1.DiffRequest\x1a!.prwarden.scanner.v1.DiffResponse(\x010\x01B]\n" +
 	"\x16io.prwarden.scanner.v1P\x01ZAgithub.com/prwarden/prwarden/gen/go/prwarden/scanner/v1;scannerv1b\x06proto3"
 
 var (
@@ -2082,59 +2761,78 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 	return file_prwarden_scanner_v1_scanner_proto_rawDescData
 }
 
-var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
-	(*ScanRequest)(nil),      // 2: prwarden.scanner.v1.ScanRequest
-	(*ScanStart)(nil),        // 3: prwarden.scanner.v1.ScanStart
-	(*CodeHost)(nil),         // 4: prwarden.scanner.v1.CodeHost
-	(*RuleBatch)(nil),        // 5: prwarden.scanner.v1.RuleBatch
-	(*ScanRule)(nil),         // 6: prwarden.scanner.v1.ScanRule
-	(*ScanResponse)(nil),     // 7: prwarden.scanner.v1.ScanResponse
-	(*ScanAccepted)(nil),     // 8: prwarden.scanner.v1.ScanAccepted
-	(*ScanProgress)(nil),     // 9: prwarden.scanner.v1.ScanProgress
-	(*FindingBatch)(nil),     // 10: prwarden.scanner.v1.FindingBatch
-	(*ScanFinding)(nil),      // 11: prwarden.scanner.v1.ScanFinding
-	(*ScanSuppression)(nil),  // 12: prwarden.scanner.v1.ScanSuppression
-	(*SkipBatch)(nil),        // 13: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
-	(*SkipCount)(nil),        // 15: prwarden.scanner.v1.SkipCount
-	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
-	(*RuleCost)(nil),         // 17: prwarden.scanner.v1.RuleCost
-	(*ScanExclusions)(nil),   // 18: prwarden.scanner.v1.ScanExclusions
-	(*ScanSwitchedOff)(nil),  // 19: prwarden.scanner.v1.ScanSwitchedOff
-	nil,                      // 20: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(DiffTextLine_Kind)(0),   // 2: prwarden.scanner.v1.DiffTextLine.Kind
+	(*ScanRequest)(nil),      // 3: prwarden.scanner.v1.ScanRequest
+	(*ScanStart)(nil),        // 4: prwarden.scanner.v1.ScanStart
+	(*CodeHost)(nil),         // 5: prwarden.scanner.v1.CodeHost
+	(*RuleBatch)(nil),        // 6: prwarden.scanner.v1.RuleBatch
+	(*ScanRule)(nil),         // 7: prwarden.scanner.v1.ScanRule
+	(*ScanResponse)(nil),     // 8: prwarden.scanner.v1.ScanResponse
+	(*ScanAccepted)(nil),     // 9: prwarden.scanner.v1.ScanAccepted
+	(*ScanProgress)(nil),     // 10: prwarden.scanner.v1.ScanProgress
+	(*FindingBatch)(nil),     // 11: prwarden.scanner.v1.FindingBatch
+	(*ScanFinding)(nil),      // 12: prwarden.scanner.v1.ScanFinding
+	(*ScanSuppression)(nil),  // 13: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 14: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 15: prwarden.scanner.v1.ScanSkip
+	(*SkipCount)(nil),        // 16: prwarden.scanner.v1.SkipCount
+	(*ScanResult)(nil),       // 17: prwarden.scanner.v1.ScanResult
+	(*RuleCost)(nil),         // 18: prwarden.scanner.v1.RuleCost
+	(*ScanExclusions)(nil),   // 19: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 20: prwarden.scanner.v1.ScanSwitchedOff
+	(*DiffRequest)(nil),      // 21: prwarden.scanner.v1.DiffRequest
+	(*DiffStart)(nil),        // 22: prwarden.scanner.v1.DiffStart
+	(*DiffResponse)(nil),     // 23: prwarden.scanner.v1.DiffResponse
+	(*DiffResult)(nil),       // 24: prwarden.scanner.v1.DiffResult
+	(*DiffFile)(nil),         // 25: prwarden.scanner.v1.DiffFile
+	(*DiffHunk)(nil),         // 26: prwarden.scanner.v1.DiffHunk
+	(*DiffTextLine)(nil),     // 27: prwarden.scanner.v1.DiffTextLine
+	nil,                      // 28: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
-	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
-	5,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
+	6,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
 	0,  // 2: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
-	4,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
-	6,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
+	5,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
+	7,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
 	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	8,  // 6: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	9,  // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	10, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	13, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	16, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	20, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	15, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	18, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	19, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	17, // 19: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	2,  // 20: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 21: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	21, // [21:22] is the sub-list for method output_type
-	20, // [20:21] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	9,  // 6: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	10, // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	11, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	14, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	17, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	12, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	13, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	15, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	28, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	7,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	16, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	19, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	20, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	18, // 19: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	22, // 20: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
+	6,  // 21: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 22: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
+	9,  // 23: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	24, // 24: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
+	25, // 25: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
+	26, // 26: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
+	27, // 27: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
+	2,  // 28: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
+	3,  // 29: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	21, // 30: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
+	8,  // 31: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	23, // 32: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
+	31, // [31:33] is the sub-list for method output_type
+	29, // [29:31] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -2153,13 +2851,21 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 		(*ScanResponse_Skips)(nil),
 		(*ScanResponse_Result)(nil),
 	}
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[18].OneofWrappers = []any{
+		(*DiffRequest_Start)(nil),
+		(*DiffRequest_Rules)(nil),
+	}
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[20].OneofWrappers = []any{
+		(*DiffResponse_Accepted)(nil),
+		(*DiffResponse_Result)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   19,
+			NumEnums:      3,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ScannerService_Scan_FullMethodName = "/prwarden.scanner.v1.ScannerService/Scan"
+	ScannerService_Diff_FullMethodName = "/prwarden.scanner.v1.ScannerService/Diff"
 )
 
 // ScannerServiceClient is the client API for ScannerService service.
@@ -49,6 +50,13 @@ type ScannerServiceClient interface {
 	// stops. A scan that can't be done has the failure code of the review as the
 	// reason, and the metadata `lasting` = `true` when trying again is pointless.
 	Scan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ScanRequest, ScanResponse], error)
+	// Diff reads lines of a pull request that was scanned, masked by the rules with
+	// `redact`. It fetches what the cache lacks, and nothing when it has all. A
+	// scanner answers 8 of these calls at once, beside its slots for scans.
+	//
+	// The client sends `start`, the scanner answers `accepted`, and rules are sent as
+	// for a scan. Then comes exactly one `result`. The errors are those of Scan.
+	Diff(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DiffRequest, DiffResponse], error)
 }
 
 type scannerServiceClient struct {
@@ -71,6 +79,19 @@ func (c *scannerServiceClient) Scan(ctx context.Context, opts ...grpc.CallOption
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScannerService_ScanClient = grpc.BidiStreamingClient[ScanRequest, ScanResponse]
+
+func (c *scannerServiceClient) Diff(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DiffRequest, DiffResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ScannerService_ServiceDesc.Streams[1], ScannerService_Diff_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[DiffRequest, DiffResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScannerService_DiffClient = grpc.BidiStreamingClient[DiffRequest, DiffResponse]
 
 // ScannerServiceServer is the server API for ScannerService service.
 // All implementations must embed UnimplementedScannerServiceServer
@@ -99,6 +120,13 @@ type ScannerServiceServer interface {
 	// stops. A scan that can't be done has the failure code of the review as the
 	// reason, and the metadata `lasting` = `true` when trying again is pointless.
 	Scan(grpc.BidiStreamingServer[ScanRequest, ScanResponse]) error
+	// Diff reads lines of a pull request that was scanned, masked by the rules with
+	// `redact`. It fetches what the cache lacks, and nothing when it has all. A
+	// scanner answers 8 of these calls at once, beside its slots for scans.
+	//
+	// The client sends `start`, the scanner answers `accepted`, and rules are sent as
+	// for a scan. Then comes exactly one `result`. The errors are those of Scan.
+	Diff(grpc.BidiStreamingServer[DiffRequest, DiffResponse]) error
 	mustEmbedUnimplementedScannerServiceServer()
 }
 
@@ -111,6 +139,9 @@ type UnimplementedScannerServiceServer struct{}
 
 func (UnimplementedScannerServiceServer) Scan(grpc.BidiStreamingServer[ScanRequest, ScanResponse]) error {
 	return status.Error(codes.Unimplemented, "method Scan not implemented")
+}
+func (UnimplementedScannerServiceServer) Diff(grpc.BidiStreamingServer[DiffRequest, DiffResponse]) error {
+	return status.Error(codes.Unimplemented, "method Diff not implemented")
 }
 func (UnimplementedScannerServiceServer) mustEmbedUnimplementedScannerServiceServer() {}
 func (UnimplementedScannerServiceServer) testEmbeddedByValue()                        {}
@@ -140,6 +171,13 @@ func _ScannerService_Scan_Handler(srv interface{}, stream grpc.ServerStream) err
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScannerService_ScanServer = grpc.BidiStreamingServer[ScanRequest, ScanResponse]
 
+func _ScannerService_Diff_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(ScannerServiceServer).Diff(&grpc.GenericServerStream[DiffRequest, DiffResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScannerService_DiffServer = grpc.BidiStreamingServer[DiffRequest, DiffResponse]
+
 // ScannerService_ServiceDesc is the grpc.ServiceDesc for ScannerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -151,6 +189,12 @@ var ScannerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Scan",
 			Handler:       _ScannerService_Scan_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Diff",
+			Handler:       _ScannerService_Diff_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from google.api import httpbody_pb2 as google_dot_api_dot_httpbody__pb2
+from prwarden.v1 import diff_pb2 as prwarden_dot_v1_dot_diff__pb2
 from prwarden.v1 import review_pb2 as prwarden_dot_v1_dot_review__pb2
 
 GRPC_GENERATED_VERSION = '1.78.0'
@@ -75,6 +76,11 @@ class ReviewServiceStub(object):
                 '/prwarden.v1.ReviewService/GetSarif',
                 request_serializer=prwarden_dot_v1_dot_review__pb2.GetSarifRequest.SerializeToString,
                 response_deserializer=google_dot_api_dot_httpbody__pb2.HttpBody.FromString,
+                _registered_method=True)
+        self.GetDiff = channel.unary_unary(
+                '/prwarden.v1.ReviewService/GetDiff',
+                request_serializer=prwarden_dot_v1_dot_diff__pb2.GetDiffRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_diff__pb2.GetDiffResponse.FromString,
                 _registered_method=True)
         self.CancelReview = channel.unary_unary(
                 '/prwarden.v1.ReviewService/CancelReview',
@@ -173,6 +179,27 @@ class ReviewServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetDiff(self, request, context):
+        """GetDiff reads changed lines around the findings of a complete review, as its
+        scan compared them: the head with where it left the base. The lines are read
+        from the scanner's cache, and from the code host when that lacks them, for
+        this answer only: no source is stored. What rules match that mask is replaced
+        by `****` on both sides of the diff, and so are equal texts elsewhere in the
+        answer. Scope: source:read, which no key has unless it was asked for.
+
+        An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+        than 2 seconds to mask comes on the next page.
+
+        Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+        for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+        review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+        or code host can be reached. That source can't be shown is no error:
+        `availability` says so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CancelReview(self, request, context):
         """CancelReview stops a queued or running review and answers it in its new
         state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
@@ -231,6 +258,11 @@ def add_ReviewServiceServicer_to_server(servicer, server):
                     servicer.GetSarif,
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.GetSarifRequest.FromString,
                     response_serializer=google_dot_api_dot_httpbody__pb2.HttpBody.SerializeToString,
+            ),
+            'GetDiff': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDiff,
+                    request_deserializer=prwarden_dot_v1_dot_diff__pb2.GetDiffRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_diff__pb2.GetDiffResponse.SerializeToString,
             ),
             'CancelReview': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelReview,
@@ -438,6 +470,33 @@ class ReviewService(object):
             '/prwarden.v1.ReviewService/GetSarif',
             prwarden_dot_v1_dot_review__pb2.GetSarifRequest.SerializeToString,
             google_dot_api_dot_httpbody__pb2.HttpBody.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDiff(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/GetDiff',
+            prwarden_dot_v1_dot_diff__pb2.GetDiffRequest.SerializeToString,
+            prwarden_dot_v1_dot_diff__pb2.GetDiffResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -108,6 +108,14 @@ func (g *generator) parameters(c *call) (all []object) {
 
 // parameter makes a path or query parameter of a field.
 func (g *generator) parameter(f *protogen.Field, in string) object {
+	if f.Desc.IsList() { // given once for each value
+		list := g.field(f, request)
+		delete(list, "description")
+		parameter := object{"name": f.Desc.TextName(), "in": in, "schema": list, "style": "form", "explode": true}
+		set(parameter, "description", reflow(f.Comments.Leading))
+		return parameter
+	}
+
 	schema := g.value(f, request, rulesOf(f), "")
 	if schema["type"] == "string" && schema["minLength"] == nil {
 		schema["minLength"] = 1 // no parameter may be empty
