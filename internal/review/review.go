@@ -178,6 +178,9 @@ type Reviews interface {
 	// with most findings first, then by their keys; f.Skip are left out.
 	CountFindings(ctx context.Context, org string, f Search, by Group) ([]FoundGroup, error)
 
+	// ListRepositories returns repositories that have reviews, by their names.
+	ListRepositories(ctx context.Context, org string, f RepositoryFilter) ([]Repository, error)
+
 	// GetReviewState reads a review without findings and skips; NotFound.
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
 

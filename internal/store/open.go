@@ -29,7 +29,8 @@ func (t *tx) makeLatest(ctx context.Context, c review.Claim, r finishing) error 
 		c.PRNumber); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `UPDATE reviews SET latest = ? WHERE organization = ? AND id = ?`, true, c.Organization, c.ReviewID)
+	_, err := t.exec(ctx, `UPDATE reviews SET latest = ? WHERE organization = ? AND id = ?`,
+		true, c.Organization, c.ReviewID)
 
 	return err
 }

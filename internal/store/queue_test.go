@@ -160,6 +160,16 @@ func TestListsReadLittle(t *testing.T) {
 	query, args := countQuery("acme", review.Filter{})
 	assert.Contains(t, planOf(t, s, query, args...), "COVERING INDEX reviews_status (organization=?")
 
+	query, args = repositoriesQuery("acme", review.RepositoryFilter{After: "acme/shop", Words: []string{"a"}})
+	plan := planOf(t, s, query, args...)
+	assert.Contains(t, plan, "COVERING INDEX reviews_repo (organization=? AND repo>?")
+	assert.NotContains(t, plan, "TEMP B-TREE")
+
+	query, args = s.dialect.searchConditions("acme", review.Search{Decision: finding.Open})
+	plan = planOf(t, s, `SELECT COUNT(*)`+searchFrom+query, args...)
+	assert.Contains(t, plan, "SEARCH r USING INDEX reviews_latest (organization=?")
+	assert.Contains(t, plan, "SEARCH f USING PRIMARY KEY (review_id=? AND kind=?")
+
 	after := page.Cursor{At: time.Now(), ID: "rev_a"}
 	for want, f := range map[string]review.Filter{
 		"INDEX reviews_created (organization=?":              {After: after, Words: []string{"a"}, CreatedBy: "key:a"},

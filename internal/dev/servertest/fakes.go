@@ -64,6 +64,13 @@ func (f *Reviews) Search(context.Context, string, review.SearchInput) (review.Se
 	return review.SearchPage{}, nil
 }
 
+// Repositories implements api.ReviewService. There are none.
+func (f *Reviews) Repositories(
+	context.Context, string, review.RepositoriesInput,
+) ([]review.Repository, string, error) {
+	return nil, "", nil
+}
+
 // Count implements api.ReviewService. There are no reviews to count.
 func (f *Reviews) Count(context.Context, string, review.Selection) (review.Counts, error) {
 	return review.Counts{}, nil

@@ -47,7 +47,8 @@ func groups(t *testing.T, h Harness, f review.Search, by review.Group, limit int
 		found, err := h.Store.CountFindings(t.Context(), acme, f, by)
 		require.NoError(t, err)
 		for _, g := range found {
-			got = append(got, fmt.Sprintf("%s%s%q %d %d", g.RuleID, g.Repo, g.File, g.Summary.AtLeast(rule.Info), g.PullRequests))
+			n := g.Summary.AtLeast(rule.Info)
+			got = append(got, fmt.Sprintf("%s%s%q %d %d", g.RuleID, g.Repo, g.File, n, g.PullRequests))
 		}
 		if f.Skip += limit; len(found) < limit || by == review.ByNothing {
 			return got
@@ -91,7 +92,8 @@ func searchedFindings(t *testing.T, h Harness) {
 	}{
 		"all":            {review.Search{}, latest},
 		"a repository":   {review.Search{Repo: "acme/site"}, latest[4:]},
-		"severe":         {review.Search{MinSeverity: rule.Medium, Repo: "acme/shop"}, []string{latest[0], latest[1], latest[3]}},
+		"severe":         {review.Search{MinSeverity: rule.Medium, Repo: "acme/site"}, latest[4:]},
+		"more severe":    {review.Search{MinSeverity: rule.Critical}, []string{}},
 		"a rule":         {review.Search{RuleID: "custom/x"}, latest[2:3]},
 		"a file":         {review.Search{File: "caf\xe9 Ü"}, latest[2:3]},
 		"existing":       {review.Search{State: finding.StateExisting}, latest[:1]},
@@ -121,7 +123,8 @@ func searchedFindings(t *testing.T, h Harness) {
 func groupedFindings(t *testing.T, h Harness) {
 	inPulls(t, h)
 	for _, limit := range []int{1, 2, 100} {
-		assert.Equal(t, []string{`security/no-eval"" 5 3`, `custom/x"" 1 1`}, groups(t, h, review.Search{}, review.ByRule, limit))
+		byRule := groups(t, h, review.Search{}, review.ByRule, limit)
+		assert.Equal(t, []string{`security/no-eval"" 5 3`, `custom/x"" 1 1`}, byRule)
 		assert.Equal(t, []string{`acme/shop"" 4 2`, `acme/site"" 2 1`}, groups(t, h, review.Search{}, review.ByRepo, limit))
 		assert.Equal(t, []string{
 			`acme/shop"a" 2 2`, `acme/shop"b" 1 1`, `acme/shop"caf\xe9 Ü" 1 1`, `acme/site"C:\\dir%_" 1 1`, `acme/site"a" 1 1`,
@@ -185,4 +188,36 @@ func latestFinished(t *testing.T, h Harness) {
 	finishOf(t, h, newReview(acme, "rev_2"), found(named("b")...))
 	require.NoError(t, h.Store.Finish(t.Context(), older, found(named("a")...)))
 	assert.Equal(t, []string{"acme/shop#7 b"}, search(t, h, review.Search{}, 9))
+}
+
+func listedRepositories(t *testing.T, h Harness) {
+	inPulls(t, h)
+	n := newReview(acme, "rev_5")
+	n.Repo = "acme/Api"
+	accept(t, h, n)
+	h.Clock.Advance(time.Second)
+	list := func(f review.RepositoryFilter, limit int) (got []string) {
+		f.Limit = limit
+		for {
+			some, err := h.Store.ListRepositories(t.Context(), acme, f)
+			require.NoError(t, err)
+			for _, r := range some {
+				got = append(got, fmt.Sprintf("%s %d %d %d %s", r.Repo, r.Reviews, r.Open[rule.High], r.Open[rule.Low], r.Last.ID))
+				f.After = r.Repo
+				assert.Equal(t, state(t, h, acme, r.Last.ID), r.Last)
+			}
+			if len(some) < limit {
+				return got
+			}
+		}
+	}
+	all := []string{"acme/Api 1 0 0 rev_5", "acme/shop 3 3 1 rev_3", "acme/site 1 2 0 rev_4"}
+	for _, limit := range []int{1, 2, 9} {
+		assert.Equal(t, all, list(review.RepositoryFilter{}, limit))
+	}
+	assert.Equal(t, all[:1], list(review.RepositoryFilter{Words: []string{"acme", "api"}}, 9))
+	assert.Empty(t, list(review.RepositoryFilter{Words: []string{"theirs%"}}, 9))
+
+	decide(t, h, "trg_1", 0, finding.FalsePositive, "a")
+	assert.Equal(t, []string{"acme/shop 3 1 1 rev_3"}, list(review.RepositoryFilter{Words: []string{"shop"}}, 9))
 }

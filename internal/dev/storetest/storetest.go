@@ -97,6 +97,7 @@ func reviewTests() map[string]func(*testing.T, Harness) {
 		"Search/findings of the latest reviews":     searchedFindings,
 		"Search/findings are counted by a group":    groupedFindings,
 		"Search/what is open is counted once":       onlyOneCount,
+		"Search/repositories with what is open":     listedRepositories,
 		"Search/the latest is the youngest created": latestFinished,
 
 		"Reviews/queued and running ones are canceled": cancelOpen,

@@ -33,6 +33,7 @@ type ReviewService interface {
 	GetComplete(ctx context.Context, org, id string) (review.Review, error)
 	List(ctx context.Context, org string, in review.ListInput) ([]review.Review, string, error)
 	Search(ctx context.Context, org string, in review.SearchInput) (review.SearchPage, error)
+	Repositories(ctx context.Context, org string, in review.RepositoriesInput) ([]review.Repository, string, error)
 	Count(ctx context.Context, org string, in review.Selection) (review.Counts, error)
 	Findings(ctx context.Context, org string, in review.FindingsInput) ([]finding.Finding, string, error)
 	Cancel(ctx context.Context, org, id string) (review.Review, error)

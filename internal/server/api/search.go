@@ -45,3 +45,23 @@ func toGroup(g review.FoundGroup) *prwardenv1.FindingGroup {
 		Summary: toSummary(g.Summary), PullRequests: clamp(g.PullRequests),
 	}
 }
+
+// ListRepositories implements ReviewService.
+func (h *Reviews) ListRepositories(
+	ctx context.Context, req *prwardenv1.ListRepositoriesRequest,
+) (*prwardenv1.ListRepositoriesResponse, error) {
+	list, next, err := h.service.Repositories(ctx, auth.FromContext(ctx).Organization, review.RepositoriesInput{
+		Query: req.GetQuery(), PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return &prwardenv1.ListRepositoriesResponse{Repositories: each(list, toRepository), NextPageToken: next}, nil
+}
+
+func toRepository(r review.Repository) *prwardenv1.Repository {
+	return &prwardenv1.Repository{
+		Repo: text(r.Repo), Reviews: clamp(r.Reviews), Open: toSummary(r.Open), LastReview: toListed(r.Last),
+	}
+}

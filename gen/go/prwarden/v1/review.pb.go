@@ -687,7 +687,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25, 0}
 }
 
 // Standing says why a review has no result, as CountReviews counts.
@@ -740,7 +740,7 @@ func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
 func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
 }
 
 // Review is one scan of a pull request.
@@ -2753,6 +2753,200 @@ func (x *FindingGroup) GetPullRequests() int32 {
 	return 0
 }
 
+// Request of ListRepositories.
+type ListRepositoriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Words of which each occurs in the name, in any case of letters: at most 5, parted
+	// by spaces.
+	Query *string `protobuf:"bytes,1,opt,name=query,proto3,oneof" json:"query,omitempty"`
+	// How many repositories to answer at most: 1 to 200; 50 when not given.
+	PageSize *int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
+	// `next_page_token` of the page before, with the same filters.
+	PageToken     *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRepositoriesRequest) Reset() {
+	*x = ListRepositoriesRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRepositoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRepositoriesRequest) ProtoMessage() {}
+
+func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRepositoriesRequest.ProtoReflect.Descriptor instead.
+func (*ListRepositoriesRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListRepositoriesRequest) GetQuery() string {
+	if x != nil && x.Query != nil {
+		return *x.Query
+	}
+	return ""
+}
+
+func (x *ListRepositoriesRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRepositoriesRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+// Response of ListRepositories.
+type ListRepositoriesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By their names.
+	Repositories []*Repository `protobuf:"bytes,1,rep,name=repositories,proto3" json:"repositories,omitempty"`
+	// Token of the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRepositoriesResponse) Reset() {
+	*x = ListRepositoriesResponse{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRepositoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRepositoriesResponse) ProtoMessage() {}
+
+func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRepositoriesResponse.ProtoReflect.Descriptor instead.
+func (*ListRepositoriesResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListRepositoriesResponse) GetRepositories() []*Repository {
+	if x != nil {
+		return x.Repositories
+	}
+	return nil
+}
+
+func (x *ListRepositoriesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Repository is what the reviews of a repository say.
+type Repository struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The repository, as `<owner>/<repository>`.
+	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
+	// How many reviews it has.
+	Reviews int32 `protobuf:"varint,2,opt,name=reviews,proto3" json:"reviews,omitempty"`
+	// Counts of the findings that the latest complete reviews of its pull requests
+	// report and nobody has set aside: the sum of their `open`.
+	Open *SeveritySummary `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`
+	// Its newest review, in any state.
+	LastReview    *ListedReview `protobuf:"bytes,4,opt,name=last_review,json=lastReview,proto3" json:"last_review,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Repository) Reset() {
+	*x = Repository{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Repository) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Repository) ProtoMessage() {}
+
+func (x *Repository) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Repository.ProtoReflect.Descriptor instead.
+func (*Repository) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Repository) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *Repository) GetReviews() int32 {
+	if x != nil {
+		return x.Reviews
+	}
+	return 0
+}
+
+func (x *Repository) GetOpen() *SeveritySummary {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+func (x *Repository) GetLastReview() *ListedReview {
+	if x != nil {
+		return x.LastReview
+	}
+	return nil
+}
+
 // Request of GetSarif.
 type GetSarifRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2766,7 +2960,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2778,7 +2972,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2791,7 +2985,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -2840,7 +3034,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +3046,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +3059,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -2958,7 +3152,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2970,7 +3164,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2983,7 +3177,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -3022,7 +3216,7 @@ type CountReviewsRequest struct {
 
 func (x *CountReviewsRequest) Reset() {
 	*x = CountReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3034,7 +3228,7 @@ func (x *CountReviewsRequest) String() string {
 func (*CountReviewsRequest) ProtoMessage() {}
 
 func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3047,7 +3241,7 @@ func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
 func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CountReviewsRequest) GetQuery() string {
@@ -3113,7 +3307,7 @@ type CountReviewsResponse struct {
 
 func (x *CountReviewsResponse) Reset() {
 	*x = CountReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3319,7 @@ func (x *CountReviewsResponse) String() string {
 func (*CountReviewsResponse) ProtoMessage() {}
 
 func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3332,7 @@ func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
 func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CountReviewsResponse) GetAll() int32 {
@@ -3242,7 +3436,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3254,7 +3448,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3267,7 +3461,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -3435,7 +3629,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3447,7 +3641,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3460,7 +3654,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -3481,7 +3675,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3493,7 +3687,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3506,7 +3700,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -3527,7 +3721,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3539,7 +3733,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3552,7 +3746,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -3587,7 +3781,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3599,7 +3793,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3612,7 +3806,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -3997,7 +4191,27 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\b_rule_idB\a\n" +
 	"\x05_repoB\a\n" +
 	"\x05_fileB\r\n" +
-	"\v_file_bytes\"\x91\x02\n" +
+	"\v_file_bytes\"\xca\x01\n" +
+	"\x17ListRepositoriesRequest\x12%\n" +
+	"\x05query\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05query\x88\x01\x01\x123\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x11\x92A\x04:\x0250\xbaH\a\x1a\x05\x18\xc8\x01(\x01H\x01R\bpageSize\x88\x01\x01\x12,\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aH\x02R\tpageToken\x88\x01\x01B\b\n" +
+	"\x06_queryB\f\n" +
+	"\n" +
+	"_page_sizeB\r\n" +
+	"\v_page_token\"\x88\x01\n" +
+	"\x18ListRepositoriesResponse\x12D\n" +
+	"\frepositories\x18\x01 \x03(\v2\x17.prwarden.v1.RepositoryB\a\x92A\x04\xa0\x01\xc8\x01R\frepositories\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb8\x01\n" +
+	"\n" +
+	"Repository\x12\x12\n" +
+	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x18\n" +
+	"\areviews\x18\x02 \x01(\x05R\areviews\x128\n" +
+	"\x04open\x18\x03 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\x04open\x12B\n" +
+	"\vlast_review\x18\x04 \x01(\v2\x19.prwarden.v1.ListedReviewB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"lastReview\"\x91\x02\n" +
 	"\x0fGetSarifRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12X\n" +
 	"\n" +
@@ -4134,7 +4348,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
 	"\f_files_totalB\x14\n" +
-	"\x12_scanner_available2\xa7\r\n" +
+	"\x12_scanner_available2\xa2\x0e\n" +
 	"\rReviewService\x12\xc2\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -4151,7 +4365,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
 	"\x03409\x12:\n" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12o\n" +
-	"\x0eSearchFindings\x12\".prwarden.v1.SearchFindingsRequest\x1a#.prwarden.v1.SearchFindingsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/findings\x12\xc4\x01\n" +
+	"\x0eSearchFindings\x12\".prwarden.v1.SearchFindingsRequest\x1a#.prwarden.v1.SearchFindingsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/findings\x12y\n" +
+	"\x10ListRepositories\x12$.prwarden.v1.ListRepositoriesRequest\x1a%.prwarden.v1.ListRepositoriesResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/repositories\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
@@ -4175,7 +4390,7 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
@@ -4211,30 +4426,33 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(*FoundFinding)(nil),             // 31: prwarden.v1.FoundFinding
 	(*Grouping)(nil),                 // 32: prwarden.v1.Grouping
 	(*FindingGroup)(nil),             // 33: prwarden.v1.FindingGroup
-	(*GetSarifRequest)(nil),          // 34: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),       // 35: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),      // 36: prwarden.v1.ListReviewsResponse
-	(*CountReviewsRequest)(nil),      // 37: prwarden.v1.CountReviewsRequest
-	(*CountReviewsResponse)(nil),     // 38: prwarden.v1.CountReviewsResponse
-	(*ListedReview)(nil),             // 39: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),      // 40: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),     // 41: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),       // 42: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),      // 43: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),          // 45: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),              // 46: prwarden.v1.Severity.Level
-	(*Triage)(nil),                   // 47: prwarden.v1.Triage
-	(Decision_Kind)(0),               // 48: prwarden.v1.Decision.Kind
-	(*httpbody.HttpBody)(nil),        // 49: google.api.HttpBody
+	(*ListRepositoriesRequest)(nil),  // 34: prwarden.v1.ListRepositoriesRequest
+	(*ListRepositoriesResponse)(nil), // 35: prwarden.v1.ListRepositoriesResponse
+	(*Repository)(nil),               // 36: prwarden.v1.Repository
+	(*GetSarifRequest)(nil),          // 37: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 38: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 39: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 40: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 41: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 42: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 43: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 44: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 45: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 46: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 47: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 48: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 49: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 50: prwarden.v1.Triage
+	(Decision_Kind)(0),               // 51: prwarden.v1.Decision.Kind
+	(*httpbody.HttpBody)(nil),        // 52: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	44, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	47, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
 	20, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	45, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	44, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	44, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	48, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	47, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	47, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
 	19, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
 	22, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
 	20, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
@@ -4246,80 +4464,85 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	17, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
 	20, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	45, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	48, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
 	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	46, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	49, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
 	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
 	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	46, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	49, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
 	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	47, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	50, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
 	7,  // 26: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	46, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	46, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	49, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	49, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
 	1,  // 29: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
 	0,  // 30: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
 	12, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
 	8,  // 32: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	46, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	49, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 34: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	48, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	51, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
 	20, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
 	9,  // 37: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	46, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	49, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 39: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	48, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	51, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
 	31, // 41: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
 	33, // 42: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	45, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	48, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
 	20, // 44: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	45, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	10, // 46: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 47: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	44, // 48: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	44, // 49: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 50: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	11, // 51: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	39, // 52: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	44, // 53: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	44, // 54: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 55: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	44, // 56: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	45, // 57: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	44, // 58: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	44, // 59: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	19, // 60: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	14, // 61: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 62: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	45, // 63: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	12, // 64: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 65: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	45, // 66: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	19, // 67: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	23, // 68: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	25, // 69: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	35, // 70: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	37, // 71: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	27, // 72: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	29, // 73: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	34, // 74: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	40, // 75: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	42, // 76: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	24, // 77: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	26, // 78: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	36, // 79: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	38, // 80: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	28, // 81: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	30, // 82: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	49, // 83: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	41, // 84: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	43, // 85: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	77, // [77:86] is the sub-list for method output_type
-	68, // [68:77] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	48, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	36, // 46: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	48, // 47: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	42, // 48: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	10, // 49: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 50: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	47, // 51: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	47, // 52: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 53: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	11, // 54: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	42, // 55: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	47, // 56: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	47, // 57: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 58: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	47, // 59: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	48, // 60: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	47, // 61: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	47, // 62: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	19, // 63: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	14, // 64: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 65: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	48, // 66: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	12, // 67: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 68: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	48, // 69: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	19, // 70: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	23, // 71: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	25, // 72: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	38, // 73: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	40, // 74: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	27, // 75: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	29, // 76: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	34, // 77: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	37, // 78: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	43, // 79: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	45, // 80: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	24, // 81: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	26, // 82: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	39, // 83: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	41, // 84: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	28, // 85: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	30, // 86: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	35, // 87: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	52, // 88: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	44, // 89: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	46, // 90: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	81, // [81:91] is the sub-list for method output_type
+	71, // [71:81] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -4343,17 +4566,18 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[25].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[26].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[28].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[30].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
 			NumEnums:      12,
-			NumMessages:   32,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

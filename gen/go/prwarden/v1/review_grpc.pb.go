@@ -20,15 +20,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReviewService_CreateReview_FullMethodName   = "/prwarden.v1.ReviewService/CreateReview"
-	ReviewService_GetReview_FullMethodName      = "/prwarden.v1.ReviewService/GetReview"
-	ReviewService_ListReviews_FullMethodName    = "/prwarden.v1.ReviewService/ListReviews"
-	ReviewService_CountReviews_FullMethodName   = "/prwarden.v1.ReviewService/CountReviews"
-	ReviewService_ListFindings_FullMethodName   = "/prwarden.v1.ReviewService/ListFindings"
-	ReviewService_SearchFindings_FullMethodName = "/prwarden.v1.ReviewService/SearchFindings"
-	ReviewService_GetSarif_FullMethodName       = "/prwarden.v1.ReviewService/GetSarif"
-	ReviewService_CancelReview_FullMethodName   = "/prwarden.v1.ReviewService/CancelReview"
-	ReviewService_WatchReview_FullMethodName    = "/prwarden.v1.ReviewService/WatchReview"
+	ReviewService_CreateReview_FullMethodName     = "/prwarden.v1.ReviewService/CreateReview"
+	ReviewService_GetReview_FullMethodName        = "/prwarden.v1.ReviewService/GetReview"
+	ReviewService_ListReviews_FullMethodName      = "/prwarden.v1.ReviewService/ListReviews"
+	ReviewService_CountReviews_FullMethodName     = "/prwarden.v1.ReviewService/CountReviews"
+	ReviewService_ListFindings_FullMethodName     = "/prwarden.v1.ReviewService/ListFindings"
+	ReviewService_SearchFindings_FullMethodName   = "/prwarden.v1.ReviewService/SearchFindings"
+	ReviewService_ListRepositories_FullMethodName = "/prwarden.v1.ReviewService/ListRepositories"
+	ReviewService_GetSarif_FullMethodName         = "/prwarden.v1.ReviewService/GetSarif"
+	ReviewService_CancelReview_FullMethodName     = "/prwarden.v1.ReviewService/CancelReview"
+	ReviewService_WatchReview_FullMethodName      = "/prwarden.v1.ReviewService/WatchReview"
 )
 
 // ReviewServiceClient is the client API for ReviewService service.
@@ -76,6 +77,9 @@ type ReviewServiceClient interface {
 	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
 	// INVALID_ARGUMENT for a bad filter or page token.
 	SearchFindings(ctx context.Context, in *SearchFindingsRequest, opts ...grpc.CallOption) (*SearchFindingsResponse, error)
+	// ListRepositories lists the repositories that have reviews, by their names.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+	ListRepositories(ctx context.Context, in *ListRepositoriesRequest, opts ...grpc.CallOption) (*ListRepositoriesResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -158,6 +162,16 @@ func (c *reviewServiceClient) SearchFindings(ctx context.Context, in *SearchFind
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SearchFindingsResponse)
 	err := c.cc.Invoke(ctx, ReviewService_SearchFindings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) ListRepositories(ctx context.Context, in *ListRepositoriesRequest, opts ...grpc.CallOption) (*ListRepositoriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRepositoriesResponse)
+	err := c.cc.Invoke(ctx, ReviewService_ListRepositories_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +262,9 @@ type ReviewServiceServer interface {
 	// they are those that verdicts are decided by. Scope: reviews:read. Errors:
 	// INVALID_ARGUMENT for a bad filter or page token.
 	SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error)
+	// ListRepositories lists the repositories that have reviews, by their names.
+	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+	ListRepositories(context.Context, *ListRepositoriesRequest) (*ListRepositoriesResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
 	// scanning: media type application/sarif+json, at most 25,000 results, the
@@ -293,6 +310,9 @@ func (UnimplementedReviewServiceServer) ListFindings(context.Context, *ListFindi
 }
 func (UnimplementedReviewServiceServer) SearchFindings(context.Context, *SearchFindingsRequest) (*SearchFindingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchFindings not implemented")
+}
+func (UnimplementedReviewServiceServer) ListRepositories(context.Context, *ListRepositoriesRequest) (*ListRepositoriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRepositories not implemented")
 }
 func (UnimplementedReviewServiceServer) GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSarif not implemented")
@@ -432,6 +452,24 @@ func _ReviewService_SearchFindings_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_ListRepositories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRepositoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).ListRepositories(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_ListRepositories_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).ListRepositories(ctx, req.(*ListRepositoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_GetSarif_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetSarifRequest)
 	if err := dec(in); err != nil {
@@ -509,6 +547,10 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchFindings",
 			Handler:    _ReviewService_SearchFindings_Handler,
+		},
+		{
+			MethodName: "ListRepositories",
+			Handler:    _ReviewService_ListRepositories_Handler,
 		},
 		{
 			MethodName: "GetSarif",

@@ -1456,6 +1456,102 @@ class FindingGroup(google.protobuf.message.Message):
 Global___FindingGroup: typing_extensions.TypeAlias = FindingGroup
 
 @typing.final
+class ListRepositoriesRequest(google.protobuf.message.Message):
+    """Request of ListRepositories."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    query: builtins.str
+    """Words of which each occurs in the name, in any case of letters: at most 5, parted
+    by spaces.
+    """
+    page_size: builtins.int
+    """How many repositories to answer at most: 1 to 200; 50 when not given."""
+    page_token: builtins.str
+    """`next_page_token` of the page before, with the same filters."""
+    def __init__(
+        self,
+        *,
+        query: builtins.str | None = ...,
+        page_size: builtins.int | None = ...,
+        page_token: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "page_size", b"page_size", "page_token", b"page_token", "query", b"query"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_page_size", b"_page_size", "_page_token", b"_page_token", "_query", b"_query", "page_size", b"page_size", "page_token", b"page_token", "query", b"query"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_size", b"_page_size"]) -> typing.Literal["page_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_page_token", b"_page_token"]) -> typing.Literal["page_token"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_query", b"_query"]) -> typing.Literal["query"] | None: ...
+
+Global___ListRepositoriesRequest: typing_extensions.TypeAlias = ListRepositoriesRequest
+
+@typing.final
+class ListRepositoriesResponse(google.protobuf.message.Message):
+    """Response of ListRepositories."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    REPOSITORIES_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Token of the next page; empty on the last one."""
+    @property
+    def repositories(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Repository]:
+        """By their names."""
+
+    def __init__(
+        self,
+        *,
+        repositories: collections.abc.Iterable[Global___Repository] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "repositories", b"repositories"]) -> None: ...
+
+Global___ListRepositoriesResponse: typing_extensions.TypeAlias = ListRepositoriesResponse
+
+@typing.final
+class Repository(google.protobuf.message.Message):
+    """Repository is what the reviews of a repository say."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    REPO_FIELD_NUMBER: builtins.int
+    REVIEWS_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    LAST_REVIEW_FIELD_NUMBER: builtins.int
+    repo: builtins.str
+    """The repository, as `<owner>/<repository>`."""
+    reviews: builtins.int
+    """How many reviews it has."""
+    @property
+    def open(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Counts of the findings that the latest complete reviews of its pull requests
+        report and nobody has set aside: the sum of their `open`.
+        """
+
+    @property
+    def last_review(self) -> Global___ListedReview:
+        """Its newest review, in any state."""
+
+    def __init__(
+        self,
+        *,
+        repo: builtins.str = ...,
+        reviews: builtins.int = ...,
+        open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        last_review: Global___ListedReview | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["last_review", b"last_review", "open", b"open"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["last_review", b"last_review", "open", b"open", "repo", b"repo", "reviews", b"reviews"]) -> None: ...
+
+Global___Repository: typing_extensions.TypeAlias = Repository
+
+@typing.final
 class GetSarifRequest(google.protobuf.message.Message):
     """Request of GetSarif."""
 

@@ -72,6 +72,11 @@ class ReviewServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
                 _registered_method=True)
+        self.ListRepositories = channel.unary_unary(
+                '/prwarden.v1.ReviewService/ListRepositories',
+                request_serializer=prwarden_dot_v1_dot_review__pb2.ListRepositoriesRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_review__pb2.ListRepositoriesResponse.FromString,
+                _registered_method=True)
         self.GetSarif = channel.unary_unary(
                 '/prwarden.v1.ReviewService/GetSarif',
                 request_serializer=prwarden_dot_v1_dot_review__pb2.GetSarifRequest.SerializeToString,
@@ -167,6 +172,14 @@ class ReviewServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRepositories(self, request, context):
+        """ListRepositories lists the repositories that have reviews, by their names.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetSarif(self, request, context):
         """GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
         (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
@@ -253,6 +266,11 @@ def add_ReviewServiceServicer_to_server(servicer, server):
                     servicer.SearchFindings,
                     request_deserializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.SerializeToString,
+            ),
+            'ListRepositories': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRepositories,
+                    request_deserializer=prwarden_dot_v1_dot_review__pb2.ListRepositoriesRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_review__pb2.ListRepositoriesResponse.SerializeToString,
             ),
             'GetSarif': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSarif,
@@ -443,6 +461,33 @@ class ReviewService(object):
             '/prwarden.v1.ReviewService/SearchFindings',
             prwarden_dot_v1_dot_review__pb2.SearchFindingsRequest.SerializeToString,
             prwarden_dot_v1_dot_review__pb2.SearchFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRepositories(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.ReviewService/ListRepositories',
+            prwarden_dot_v1_dot_review__pb2.ListRepositoriesRequest.SerializeToString,
+            prwarden_dot_v1_dot_review__pb2.ListRepositoriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -122,6 +122,22 @@ _ReviewServiceSearchFindingsType = typing_extensions.TypeVar(
     ],
 )
 
+_ReviewServiceListRepositoriesType = typing_extensions.TypeVar(
+    '_ReviewServiceListRepositoriesType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.ListRepositoriesRequest,
+        prwarden.v1.review_pb2.ListRepositoriesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.ListRepositoriesRequest,
+        prwarden.v1.review_pb2.ListRepositoriesResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.ListRepositoriesRequest,
+        prwarden.v1.review_pb2.ListRepositoriesResponse,
+    ],
+)
+
 _ReviewServiceGetSarifType = typing_extensions.TypeVar(
     '_ReviewServiceGetSarifType',
     grpc.UnaryUnaryMultiCallable[
@@ -170,7 +186,7 @@ _ReviewServiceWatchReviewType = typing_extensions.TypeVar(
     ],
 )
 
-class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
+class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceListRepositoriesType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
     """ReviewService starts scans of pull requests and reads their results.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
@@ -204,6 +220,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.SearchFindingsRequest,
             prwarden.v1.review_pb2.SearchFindingsResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.ListRepositoriesRequest,
+            prwarden.v1.review_pb2.ListRepositoriesResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -244,6 +264,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.SearchFindingsRequest,
             prwarden.v1.review_pb2.SearchFindingsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.review_pb2.ListRepositoriesRequest,
+            prwarden.v1.review_pb2.ListRepositoriesResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
@@ -305,6 +329,11 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     INVALID_ARGUMENT for a bad filter or page token.
     """
 
+    ListRepositories: _ReviewServiceListRepositoriesType
+    """ListRepositories lists the repositories that have reviews, by their names.
+    Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+    """
+
     GetSarif: _ReviewServiceGetSarifType
     """GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
     (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
@@ -353,6 +382,10 @@ ReviewServiceAsyncStub: typing_extensions.TypeAlias = ReviewServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.SearchFindingsRequest,
         prwarden.v1.review_pb2.SearchFindingsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.review_pb2.ListRepositoriesRequest,
+        prwarden.v1.review_pb2.ListRepositoriesResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.GetSarifRequest,
@@ -451,6 +484,16 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         request reports, or counts them by rule, file or repository. Without `decision`
         they are those that verdicts are decided by. Scope: reviews:read. Errors:
         INVALID_ARGUMENT for a bad filter or page token.
+        """
+
+    @abc.abstractmethod
+    def ListRepositories(
+        self,
+        request: prwarden.v1.review_pb2.ListRepositoriesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.review_pb2.ListRepositoriesResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.ListRepositoriesResponse]]:
+        """ListRepositories lists the repositories that have reviews, by their names.
+        Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
         """
 
     @abc.abstractmethod

@@ -358,6 +358,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List repositories
+         * @description Lists the repositories that have reviews, by their names. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         */
+        get: operations["listRepositories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -1537,6 +1557,13 @@ export interface components {
             /** @description The pull requests, the latest known first. */
             pull_requests: components["schemas"]["PullRequest"][];
         };
+        /** @description Response of ListRepositories. */
+        ListRepositoriesResponse: {
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+            /** @description By their names. */
+            repositories: components["schemas"]["Repository"][];
+        };
         /**
          * @description Standing says why a review has no result, as CountReviews counts.
          *
@@ -2036,6 +2063,20 @@ export interface components {
         RedeliverWebhookMessageRequest: Record<string, never>;
         /** @description Response of RedeliverWebhookMessage. */
         RedeliverWebhookMessageResponse: Record<string, never>;
+        /** @description Repository is what the reviews of a repository say. */
+        Repository: {
+            /** @description Its newest review, in any state. */
+            last_review: components["schemas"]["ListedReview"];
+            /** @description Counts of the findings that the latest complete reviews of its pull requests report and nobody has set aside: the sum of their `open`. */
+            open: components["schemas"]["SeveritySummary"];
+            /** @description The repository, as `<owner>/<repository>`. */
+            repo: string;
+            /**
+             * Format: int32
+             * @description How many reviews it has.
+             */
+            reviews: number;
+        };
         /** @description Request of RepublishPullRequest. */
         RepublishPullRequestRequest: {
             /** @description Repository as `<owner>/<repository>`. */
@@ -5042,6 +5083,44 @@ export interface operations {
             404: components["responses"]["PullRequestNotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRepositories: {
+        parameters: {
+            query?: {
+                /** @description Words of which each occurs in the name, in any case of letters: at most 5, parted by spaces. */
+                query?: string;
+                /** @description How many repositories to answer at most: 1 to 200; 50 when not given. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before, with the same filters. */
+                page_token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["ListRepositoriesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -137,6 +137,21 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_FindingGroup_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListRepositoriesRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListRepositoriesRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListRepositoriesResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListRepositoriesResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Repository_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Repository_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_GetSarifRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -372,109 +387,123 @@ public final class ReviewOuterClass {
       "\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prward" +
       "en.v1.SeveritySummaryR\007summary\022#\n\rpull_r" +
       "equests\030\006 \001(\005R\014pullRequestsB\n\n\010_rule_idB" +
-      "\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\301\001\n\017Get" +
-      "SarifRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
-      "d\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1.GetS" +
-      "arifRequest.SuppressedH\000R\nsuppressed\210\001\001\"" +
-      "4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007includ" +
-      "e\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\245\005\n\022ListRev" +
-      "iewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\t" +
-      "pr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status" +
-      "\030\003 \001(\0162\032.prwarden.v1.Review.StatusH\002R\006st" +
-      "atus\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001" +
-      "\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n" +
-      "\005query\030\006 \001(\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007" +
-      " \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.go" +
-      "ogle.protobuf.TimestampR\005since\0220\n\005until\030" +
-      "\t \001(\0132\032.google.protobuf.TimestampR\005until" +
-      "\022;\n\007verdict\030\n \001(\0162\034.prwarden.v1.Verdict." +
-      "OutcomeH\007R\007verdict\210\001\001\022I\n\010standing\030\013 \001(\0162" +
-      "(.prwarden.v1.ListReviewsRequest.Standin" +
-      "gH\010R\010standing\210\001\001\"9\n\010Standing\022\017\n\013unspecif" +
-      "ied\020\000\022\013\n\007running\020\001\022\017\n\013not_scanned\020\002B\007\n\005_" +
-      "repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_s" +
-      "izeB\r\n\013_page_tokenB\010\n\006_queryB\r\n\013_created" +
-      "_byB\n\n\010_verdictB\013\n\t_standing\"r\n\023ListRevi" +
-      "ewsResponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden." +
-      "v1.ListedReviewR\007reviews\022&\n\017next_page_to" +
-      "ken\030\002 \001(\tR\rnextPageToken\"\243\002\n\023CountReview" +
-      "sRequest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\nc" +
-      "reated_by\030\002 \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since" +
-      "\030\003 \001(\0132\032.google.protobuf.TimestampR\005sinc" +
-      "e\0220\n\005until\030\004 \001(\0132\032.google.protobuf.Times" +
-      "tampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\t" +
-      "pr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010\n\006_query" +
-      "B\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_number\"\263" +
-      "\001\n\024CountReviewsResponse\022\020\n\003all\030\001 \001(\005R\003al" +
-      "l\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(" +
-      "\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\nincomplet" +
-      "e\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013not_scann" +
-      "ed\030\006 \001(\005R\nnotScanned\"\257\010\n\014ListedReview\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001" +
-      "(\0162\032.prwarden.v1.Review.StatusH\000R\006status" +
-      "\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo" +
-      "\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.goo" +
-      "gle.protobuf.TimestampR\013completedAt\0226\n\007s" +
-      "ummary\030\006 \001(\0132\034.prwarden.v1.SeveritySumma" +
-      "ryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n" +
-      "\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sh" +
-      "a\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(" +
-      "\0132\032.google.protobuf.TimestampR\tcreatedAt" +
-      "\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobuf.T" +
-      "imestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prw" +
-      "arden.v1.ReviewErrorR\005error\022\034\n\ttruncated" +
-      "\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\tc" +
-      "reatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1." +
-      "VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prw" +
-      "arden.v1.Priority.LevelH\003R\010priority\210\001\001\022\"" +
-      "\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013he" +
-      "ad_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open" +
-      "\030\023 \001(\0132\034.prwarden.v1.SeveritySummaryR\004op" +
-      "en\022 \n\tnew_count\030\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013" +
-      "fixed_count\030\025 \001(\005H\007R\nfixedCount\210\001\001\022.\n\020su" +
-      "ppressed_count\030\026 \001(\005H\010R\017suppressedCount\210" +
-      "\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB" +
-      "\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_head_aut" +
-      "horB\014\n\n_new_countB\016\n\014_fixed_countB\023\n\021_su" +
-      "ppressed_count\"2\n\023CancelReviewRequest\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
-      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
-      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevi" +
-      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
-      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
-      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
-      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
-      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
-      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
-      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
-      "ive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availabl" +
-      "e\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statu" +
-      "sB\016\n\014_files_totalB\024\n\022_scanner_available2" +
-      "\310\006\n\rReviewService\022\177\n\014CreateReview\022 .prwa" +
-      "rden.v1.CreateReviewRequest\032!.prwarden.v" +
-      "1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the " +
-      "review says who created it\022J\n\tGetReview\022" +
-      "\035.prwarden.v1.GetReviewRequest\032\036.prwarde" +
-      "n.v1.GetReviewResponse\022P\n\013ListReviews\022\037." +
-      "prwarden.v1.ListReviewsRequest\032 .prwarde" +
-      "n.v1.ListReviewsResponse\022S\n\014CountReviews" +
-      "\022 .prwarden.v1.CountReviewsRequest\032!.prw" +
-      "arden.v1.CountReviewsResponse\022S\n\014ListFin" +
-      "dings\022 .prwarden.v1.ListFindingsRequest\032" +
-      "!.prwarden.v1.ListFindingsResponse\022Y\n\016Se" +
-      "archFindings\022\".prwarden.v1.SearchFinding" +
-      "sRequest\032#.prwarden.v1.SearchFindingsRes" +
-      "ponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSarif" +
-      "Request\032\024.google.api.HttpBody\022\177\n\014CancelR" +
-      "eview\022 .prwarden.v1.CancelReviewRequest\032" +
-      "!.prwarden.v1.CancelReviewResponse\"*\262\373\030&" +
-      "\n\004NONE\022\036reviews are work, not settings\022R" +
-      "\n\013WatchReview\022\037.prwarden.v1.WatchReviewR" +
-      "equest\032 .prwarden.v1.WatchReviewResponse" +
-      "0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwar" +
-      "den/prwarden/gen/go/prwarden/v1;prwarden" +
-      "v1b\006proto3"
+      "\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\241\001\n\027Lis" +
+      "tRepositoriesRequest\022\031\n\005query\030\001 \001(\tH\000R\005q" +
+      "uery\210\001\001\022 \n\tpage_size\030\002 \001(\005H\001R\010pageSize\210\001" +
+      "\001\022\"\n\npage_token\030\003 \001(\tH\002R\tpageToken\210\001\001B\010\n" +
+      "\006_queryB\014\n\n_page_sizeB\r\n\013_page_token\"\177\n\030" +
+      "ListRepositoriesResponse\022;\n\014repositories" +
+      "\030\001 \003(\0132\027.prwarden.v1.RepositoryR\014reposit" +
+      "ories\022&\n\017next_page_token\030\002 \001(\tR\rnextPage" +
+      "Token\"\250\001\n\nRepository\022\022\n\004repo\030\001 \001(\tR\004repo" +
+      "\022\030\n\007reviews\030\002 \001(\005R\007reviews\0220\n\004open\030\003 \001(\013" +
+      "2\034.prwarden.v1.SeveritySummaryR\004open\022:\n\013" +
+      "last_review\030\004 \001(\0132\031.prwarden.v1.ListedRe" +
+      "viewR\nlastReview\"\301\001\n\017GetSarifRequest\022\033\n\t" +
+      "review_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030" +
+      "\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Supp" +
+      "ressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n" +
+      "\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n" +
+      "\013_suppressed\"\245\005\n\022ListReviewsRequest\022\027\n\004r" +
+      "epo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H" +
+      "\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpage_" +
+      "size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030" +
+      "\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005" +
+      "query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\tcreatedB" +
+      "y\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.protobuf.Ti" +
+      "mestampR\005since\0220\n\005until\030\t \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\005until\022;\n\007verdict\030\n \001(" +
+      "\0162\034.prwarden.v1.Verdict.OutcomeH\007R\007verdi" +
+      "ct\210\001\001\022I\n\010standing\030\013 \001(\0162(.prwarden.v1.Li" +
+      "stReviewsRequest.StandingH\010R\010standing\210\001\001" +
+      "\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n\007running" +
+      "\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n_pr_numb" +
+      "erB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_tok" +
+      "enB\010\n\006_queryB\r\n\013_created_byB\n\n\010_verdictB" +
+      "\013\n\t_standing\"r\n\023ListReviewsResponse\0223\n\007r" +
+      "eviews\030\001 \003(\0132\031.prwarden.v1.ListedReviewR" +
+      "\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnextP" +
+      "ageToken\"\243\002\n\023CountReviewsRequest\022\031\n\005quer" +
+      "y\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH" +
+      "\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.google." +
+      "protobuf.TimestampR\005since\0220\n\005until\030\004 \001(\013" +
+      "2\032.google.protobuf.TimestampR\005until\022\027\n\004r" +
+      "epo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_number\030\006 \001(\005H" +
+      "\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_created_byB" +
+      "\007\n\005_repoB\014\n\n_pr_number\"\263\001\n\024CountReviewsR" +
+      "esponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006failed\030\002 \001(" +
+      "\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passed\022\036\n\ninc" +
+      "omplete\030\004 \001(\005R\nincomplete\022\030\n\007running\030\005 \001" +
+      "(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005R\nnotSca" +
+      "nned\"\257\010\n\014ListedReview\022\033\n\treview_id\030\001 \001(\t" +
+      "R\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1" +
+      ".Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_number" +
+      "\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014" +
+      "completed_at\030\005 \001(\0132\032.google.protobuf.Tim" +
+      "estampR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.p" +
+      "rwarden.v1.SeveritySummaryR\007summary\022\030\n\007r" +
+      "uleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH" +
+      "\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseS" +
+      "ha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google.proto" +
+      "buf.TimestampR\tcreatedAt\0229\n\nstarted_at\030\013" +
+      " \001(\0132\032.google.protobuf.TimestampR\tstarte" +
+      "dAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewE" +
+      "rrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncate" +
+      "d\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verd" +
+      "ict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007verdict" +
+      "\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1.Priorit" +
+      "y.LevelH\003R\010priority\210\001\001\022\"\n\nhead_title\030\021 \001" +
+      "(\tH\004R\theadTitle\210\001\001\022$\n\013head_author\030\022 \001(\tH" +
+      "\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\0132\034.prwarde" +
+      "n.v1.SeveritySummaryR\004open\022 \n\tnew_count\030" +
+      "\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013fixed_count\030\025 \001(" +
+      "\005H\007R\nfixedCount\210\001\001\022.\n\020suppressed_count\030\026" +
+      " \001(\005H\010R\017suppressedCount\210\001\001B\t\n\007_statusB\013\n" +
+      "\t_head_shaB\013\n\t_base_shaB\013\n\t_priorityB\r\n\013" +
+      "_head_titleB\016\n\014_head_authorB\014\n\n_new_coun" +
+      "tB\016\n\014_fixed_countB\023\n\021_suppressed_count\"2" +
+      "\n\023CancelReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
+      "R\010reviewId\"C\n\024CancelReviewResponse\022+\n\006re" +
+      "view\030\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"" +
+      "1\n\022WatchReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
+      "R\010reviewId\"\232\003\n\023WatchReviewResponse\022\033\n\tre" +
+      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
+      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
+      "\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013files" +
+      "_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary" +
+      "\030\005 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
+      "mmary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.Revie" +
+      "wErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepA" +
+      "live\0220\n\021scanner_available\030\010 \001(\010H\002R\020scann" +
+      "erAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_tota" +
+      "lB\024\n\022_scanner_available2\251\007\n\rReviewServic" +
+      "e\022\177\n\014CreateReview\022 .prwarden.v1.CreateRe" +
+      "viewRequest\032!.prwarden.v1.CreateReviewRe" +
+      "sponse\"*\262\373\030&\n\004NONE\022\036the review says who " +
+      "created it\022J\n\tGetReview\022\035.prwarden.v1.Ge" +
+      "tReviewRequest\032\036.prwarden.v1.GetReviewRe" +
+      "sponse\022P\n\013ListReviews\022\037.prwarden.v1.List" +
+      "ReviewsRequest\032 .prwarden.v1.ListReviews" +
+      "Response\022S\n\014CountReviews\022 .prwarden.v1.C" +
+      "ountReviewsRequest\032!.prwarden.v1.CountRe" +
+      "viewsResponse\022S\n\014ListFindings\022 .prwarden" +
+      ".v1.ListFindingsRequest\032!.prwarden.v1.Li" +
+      "stFindingsResponse\022Y\n\016SearchFindings\022\".p" +
+      "rwarden.v1.SearchFindingsRequest\032#.prwar" +
+      "den.v1.SearchFindingsResponse\022_\n\020ListRep" +
+      "ositories\022$.prwarden.v1.ListRepositories" +
+      "Request\032%.prwarden.v1.ListRepositoriesRe" +
+      "sponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSari" +
+      "fRequest\032\024.google.api.HttpBody\022\177\n\014Cancel" +
+      "Review\022 .prwarden.v1.CancelReviewRequest" +
+      "\032!.prwarden.v1.CancelReviewResponse\"*\262\373\030" +
+      "&\n\004NONE\022\036reviews are work, not settings\022" +
+      "R\n\013WatchReview\022\037.prwarden.v1.WatchReview" +
+      "Request\032 .prwarden.v1.WatchReviewRespons" +
+      "e0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwa" +
+      "rden/prwarden/gen/go/prwarden/v1;prwarde" +
+      "nv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -617,62 +646,80 @@ public final class ReviewOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_FindingGroup_descriptor,
         new java.lang.String[] { "RuleId", "Repo", "File", "FileRaw", "Summary", "PullRequests", });
-    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+    internal_static_prwarden_v1_ListRepositoriesRequest_descriptor =
       getDescriptor().getMessageTypes().get(22);
+    internal_static_prwarden_v1_ListRepositoriesRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListRepositoriesRequest_descriptor,
+        new java.lang.String[] { "Query", "PageSize", "PageToken", });
+    internal_static_prwarden_v1_ListRepositoriesResponse_descriptor =
+      getDescriptor().getMessageTypes().get(23);
+    internal_static_prwarden_v1_ListRepositoriesResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListRepositoriesResponse_descriptor,
+        new java.lang.String[] { "Repositories", "NextPageToken", });
+    internal_static_prwarden_v1_Repository_descriptor =
+      getDescriptor().getMessageTypes().get(24);
+    internal_static_prwarden_v1_Repository_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Repository_descriptor,
+        new java.lang.String[] { "Repo", "Reviews", "Open", "LastReview", });
+    internal_static_prwarden_v1_GetSarifRequest_descriptor =
+      getDescriptor().getMessageTypes().get(25);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", "Query", "CreatedBy", "Since", "Until", "Verdict", "Standing", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
     internal_static_prwarden_v1_CountReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(28);
     internal_static_prwarden_v1_CountReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsRequest_descriptor,
         new java.lang.String[] { "Query", "CreatedBy", "Since", "Until", "Repo", "PrNumber", });
     internal_static_prwarden_v1_CountReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(26);
+      getDescriptor().getMessageTypes().get(29);
     internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsResponse_descriptor,
         new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(27);
+      getDescriptor().getMessageTypes().get(30);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount", "SuppressedCount", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(28);
+      getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(29);
+      getDescriptor().getMessageTypes().get(32);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(30);
+      getDescriptor().getMessageTypes().get(33);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(31);
+      getDescriptor().getMessageTypes().get(34);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,

@@ -205,6 +205,37 @@ public final class ReviewServiceGrpc {
     return getSearchFindingsMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListRepositoriesRequest,
+      io.prwarden.v1.ListRepositoriesResponse> getListRepositoriesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ListRepositories",
+      requestType = io.prwarden.v1.ListRepositoriesRequest.class,
+      responseType = io.prwarden.v1.ListRepositoriesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ListRepositoriesRequest,
+      io.prwarden.v1.ListRepositoriesResponse> getListRepositoriesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ListRepositoriesRequest, io.prwarden.v1.ListRepositoriesResponse> getListRepositoriesMethod;
+    if ((getListRepositoriesMethod = ReviewServiceGrpc.getListRepositoriesMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getListRepositoriesMethod = ReviewServiceGrpc.getListRepositoriesMethod) == null) {
+          ReviewServiceGrpc.getListRepositoriesMethod = getListRepositoriesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ListRepositoriesRequest, io.prwarden.v1.ListRepositoriesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ListRepositories"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRepositoriesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRepositoriesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("ListRepositories"))
+              .build();
+        }
+      }
+    }
+    return getListRepositoriesMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetSarifRequest,
       com.google.api.HttpBody> getGetSarifMethod;
 
@@ -450,6 +481,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * ListRepositories lists the repositories that have reviews, by their names.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    default void listRepositories(io.prwarden.v1.ListRepositoriesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRepositoriesResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListRepositoriesMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -620,6 +662,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * ListRepositories lists the repositories that have reviews, by their names.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public void listRepositories(io.prwarden.v1.ListRepositoriesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRepositoriesResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getListRepositoriesMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -769,6 +823,17 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * ListRepositories lists the repositories that have reviews, by their names.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRepositoriesResponse listRepositories(io.prwarden.v1.ListRepositoriesRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getListRepositoriesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -913,6 +978,17 @@ public final class ReviewServiceGrpc {
     public io.prwarden.v1.SearchFindingsResponse searchFindings(io.prwarden.v1.SearchFindingsRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getSearchFindingsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListRepositories lists the repositories that have reviews, by their names.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRepositoriesResponse listRepositories(io.prwarden.v1.ListRepositoriesRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getListRepositoriesMethod(), getCallOptions(), request);
     }
 
     /**
@@ -1070,6 +1146,18 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * ListRepositories lists the repositories that have reviews, by their names.
+     * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListRepositoriesResponse> listRepositories(
+        io.prwarden.v1.ListRepositoriesRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getListRepositoriesMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
      * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
      * scanning: media type application/sarif+json, at most 25,000 results, the
@@ -1104,9 +1192,10 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_COUNT_REVIEWS = 3;
   private static final int METHODID_LIST_FINDINGS = 4;
   private static final int METHODID_SEARCH_FINDINGS = 5;
-  private static final int METHODID_GET_SARIF = 6;
-  private static final int METHODID_CANCEL_REVIEW = 7;
-  private static final int METHODID_WATCH_REVIEW = 8;
+  private static final int METHODID_LIST_REPOSITORIES = 6;
+  private static final int METHODID_GET_SARIF = 7;
+  private static final int METHODID_CANCEL_REVIEW = 8;
+  private static final int METHODID_WATCH_REVIEW = 9;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1148,6 +1237,10 @@ public final class ReviewServiceGrpc {
         case METHODID_SEARCH_FINDINGS:
           serviceImpl.searchFindings((io.prwarden.v1.SearchFindingsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.SearchFindingsResponse>) responseObserver);
+          break;
+        case METHODID_LIST_REPOSITORIES:
+          serviceImpl.listRepositories((io.prwarden.v1.ListRepositoriesRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ListRepositoriesResponse>) responseObserver);
           break;
         case METHODID_GET_SARIF:
           serviceImpl.getSarif((io.prwarden.v1.GetSarifRequest) request,
@@ -1221,6 +1314,13 @@ public final class ReviewServiceGrpc {
               io.prwarden.v1.SearchFindingsRequest,
               io.prwarden.v1.SearchFindingsResponse>(
                 service, METHODID_SEARCH_FINDINGS)))
+        .addMethod(
+          getListRepositoriesMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ListRepositoriesRequest,
+              io.prwarden.v1.ListRepositoriesResponse>(
+                service, METHODID_LIST_REPOSITORIES)))
         .addMethod(
           getGetSarifMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1296,6 +1396,7 @@ public final class ReviewServiceGrpc {
               .addMethod(getCountReviewsMethod())
               .addMethod(getListFindingsMethod())
               .addMethod(getSearchFindingsMethod())
+              .addMethod(getListRepositoriesMethod())
               .addMethod(getGetSarifMethod())
               .addMethod(getCancelReviewMethod())
               .addMethod(getWatchReviewMethod())
