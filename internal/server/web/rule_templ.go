@@ -149,7 +149,7 @@ func ruleBody(h *Handler, v *visit, r ruleView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = coded(r.GetMessage()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = prose(r.GetMessage()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

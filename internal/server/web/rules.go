@@ -155,8 +155,8 @@ func (r *ruleRow) underPolicy(p *prwardenv1.Policy) {
 	}
 }
 
-// pageOf says which page it is.
-func pageOf(page, pages int) string { return fmt.Sprintf("Page %d of %d", page, pages) }
+// pageWords says which page it is.
+func pageWords(page, pages int) string { return fmt.Sprintf("Page %d of %d", page, pages) }
 
 // policyFor is the organization's policy, for those who may read it; nil for others.
 func (h *Handler) policyFor(v *visit) (*prwardenv1.Policy, error) {

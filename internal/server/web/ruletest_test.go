@@ -78,14 +78,3 @@ rules:
 	require.ErrorContains(t, fromYAML("version: 1\nrule: 2\n", &back), `unknown field "rule"`)
 	require.ErrorContains(t, fromYAML("version: [1\n", &back), "line 1")
 }
-
-func TestCoded(t *testing.T) {
-	t.Parallel()
-	var out testWriter
-	require.NoError(t, coded("Use `a<b` \u202enow").Render(t.Context(), &out))
-	assert.Equal(t, "Use <code>a&lt;b</code> \ufffdnow", string(out))
-}
-
-type testWriter []byte
-
-func (w *testWriter) Write(p []byte) (int, error) { *w = append(*w, p...); return len(p), nil }

@@ -3869,7 +3869,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xef\x1a\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xef\x1a\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -4348,7 +4348,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
 	"\f_files_totalB\x14\n" +
-	"\x12_scanner_available2\xa2\x0e\n" +
+	"\x12_scanner_available2\xd5\x0f\n" +
 	"\rReviewService\x12\xc2\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -4369,7 +4369,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10ListRepositories\x12$.prwarden.v1.ListRepositoriesRequest\x1a%.prwarden.v1.ListRepositoriesResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/repositories\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
-	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\xb0\x01\n" +
+	"\aGetDiff\x12\x1b.prwarden.v1.GetDiffRequest\x1a\x1c.prwarden.v1.GetDiffResponse\"j\x92ACJA\n" +
+	"\x03409\x12:\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/reviews/{review_id}/diff\x12\x8b\x02\n" +
 	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\xb5\x01\x92AWJU\n" +
 	"\x03409\x12N\n" +
 	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\xb2\xfb\x18&\n" +
@@ -4444,7 +4447,9 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(Severity_Level)(0),              // 49: prwarden.v1.Severity.Level
 	(*Triage)(nil),                   // 50: prwarden.v1.Triage
 	(Decision_Kind)(0),               // 51: prwarden.v1.Decision.Kind
-	(*httpbody.HttpBody)(nil),        // 52: google.api.HttpBody
+	(*GetDiffRequest)(nil),           // 52: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 53: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 54: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
@@ -4526,20 +4531,22 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	29, // 76: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
 	34, // 77: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
 	37, // 78: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	43, // 79: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	45, // 80: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	24, // 81: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	26, // 82: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	39, // 83: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	41, // 84: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	28, // 85: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	30, // 86: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	35, // 87: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	52, // 88: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	44, // 89: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	46, // 90: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	81, // [81:91] is the sub-list for method output_type
-	71, // [71:81] is the sub-list for method input_type
+	52, // 79: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	43, // 80: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	45, // 81: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	24, // 82: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	26, // 83: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	39, // 84: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	41, // 85: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	28, // 86: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	30, // 87: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	35, // 88: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	53, // 89: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	54, // 90: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	44, // 91: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	46, // 92: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	82, // [82:93] is the sub-list for method output_type
+	71, // [71:82] is the sub-list for method input_type
 	71, // [71:71] is the sub-list for extension type_name
 	71, // [71:71] is the sub-list for extension extendee
 	0,  // [0:71] is the sub-list for field type_name
@@ -4551,6 +4558,7 @@ func file_prwarden_v1_review_proto_init() {
 		return
 	}
 	file_prwarden_v1_audit_proto_init()
+	file_prwarden_v1_diff_proto_init()
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_triage_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}

@@ -28,6 +28,7 @@ const (
 	ReviewService_SearchFindings_FullMethodName   = "/prwarden.v1.ReviewService/SearchFindings"
 	ReviewService_ListRepositories_FullMethodName = "/prwarden.v1.ReviewService/ListRepositories"
 	ReviewService_GetSarif_FullMethodName         = "/prwarden.v1.ReviewService/GetSarif"
+	ReviewService_GetDiff_FullMethodName          = "/prwarden.v1.ReviewService/GetDiff"
 	ReviewService_CancelReview_FullMethodName     = "/prwarden.v1.ReviewService/CancelReview"
 	ReviewService_WatchReview_FullMethodName      = "/prwarden.v1.ReviewService/WatchReview"
 )
@@ -87,6 +88,22 @@ type ReviewServiceClient interface {
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was
 	// canceled.
 	GetSarif(ctx context.Context, in *GetSarifRequest, opts ...grpc.CallOption) (*httpbody.HttpBody, error)
+	// GetDiff reads changed lines around the findings of a complete review, as its
+	// scan compared them: the head with where it left the base. The lines are read
+	// from the scanner's cache, and from the code host when that lacks them, for
+	// this answer only: no source is stored. What rules match that mask is replaced
+	// by `****` on both sides of the diff, and so are equal texts elsewhere in the
+	// answer. Scope: source:read, which no key has unless it was asked for.
+	//
+	// An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+	// than 2 seconds to mask comes on the next page.
+	//
+	// Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+	// for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+	// review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+	// or code host can be reached. That source can't be shown is no error:
+	// `availability` says so.
+	GetDiff(ctx context.Context, in *GetDiffRequest, opts ...grpc.CallOption) (*GetDiffResponse, error)
 	// CancelReview stops a queued or running review and answers it in its new
 	// state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
 	// (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -188,6 +205,16 @@ func (c *reviewServiceClient) GetSarif(ctx context.Context, in *GetSarifRequest,
 	return out, nil
 }
 
+func (c *reviewServiceClient) GetDiff(ctx context.Context, in *GetDiffRequest, opts ...grpc.CallOption) (*GetDiffResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDiffResponse)
+	err := c.cc.Invoke(ctx, ReviewService_GetDiff_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *reviewServiceClient) CancelReview(ctx context.Context, in *CancelReviewRequest, opts ...grpc.CallOption) (*CancelReviewResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelReviewResponse)
@@ -272,6 +299,22 @@ type ReviewServiceServer interface {
 	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was
 	// canceled.
 	GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error)
+	// GetDiff reads changed lines around the findings of a complete review, as its
+	// scan compared them: the head with where it left the base. The lines are read
+	// from the scanner's cache, and from the code host when that lacks them, for
+	// this answer only: no source is stored. What rules match that mask is replaced
+	// by `****` on both sides of the diff, and so are equal texts elsewhere in the
+	// answer. Scope: source:read, which no key has unless it was asked for.
+	//
+	// An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+	// than 2 seconds to mask comes on the next page.
+	//
+	// Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+	// for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+	// review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+	// or code host can be reached. That source can't be shown is no error:
+	// `availability` says so.
+	GetDiff(context.Context, *GetDiffRequest) (*GetDiffResponse, error)
 	// CancelReview stops a queued or running review and answers it in its new
 	// state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
 	// (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -316,6 +359,9 @@ func (UnimplementedReviewServiceServer) ListRepositories(context.Context, *ListR
 }
 func (UnimplementedReviewServiceServer) GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSarif not implemented")
+}
+func (UnimplementedReviewServiceServer) GetDiff(context.Context, *GetDiffRequest) (*GetDiffResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDiff not implemented")
 }
 func (UnimplementedReviewServiceServer) CancelReview(context.Context, *CancelReviewRequest) (*CancelReviewResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelReview not implemented")
@@ -488,6 +534,24 @@ func _ReviewService_GetSarif_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_GetDiff_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDiffRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).GetDiff(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_GetDiff_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).GetDiff(ctx, req.(*GetDiffRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_CancelReview_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelReviewRequest)
 	if err := dec(in); err != nil {
@@ -555,6 +619,10 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSarif",
 			Handler:    _ReviewService_GetSarif_Handler,
+		},
+		{
+			MethodName: "GetDiff",
+			Handler:    _ReviewService_GetDiff_Handler,
 		},
 		{
 			MethodName: "CancelReview",

@@ -8,6 +8,7 @@ import collections.abc
 import google.api.httpbody_pb2
 import grpc
 import grpc.aio
+import prwarden.v1.diff_pb2
 import prwarden.v1.review_pb2
 import sys
 import typing
@@ -154,6 +155,22 @@ _ReviewServiceGetSarifType = typing_extensions.TypeVar(
     ],
 )
 
+_ReviewServiceGetDiffType = typing_extensions.TypeVar(
+    '_ReviewServiceGetDiffType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.diff_pb2.GetDiffRequest,
+        prwarden.v1.diff_pb2.GetDiffResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.diff_pb2.GetDiffRequest,
+        prwarden.v1.diff_pb2.GetDiffResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.diff_pb2.GetDiffRequest,
+        prwarden.v1.diff_pb2.GetDiffResponse,
+    ],
+)
+
 _ReviewServiceCancelReviewType = typing_extensions.TypeVar(
     '_ReviewServiceCancelReviewType',
     grpc.UnaryUnaryMultiCallable[
@@ -186,7 +203,7 @@ _ReviewServiceWatchReviewType = typing_extensions.TypeVar(
     ],
 )
 
-class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceListRepositoriesType, _ReviewServiceGetSarifType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
+class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewServiceGetReviewType, _ReviewServiceListReviewsType, _ReviewServiceCountReviewsType, _ReviewServiceListFindingsType, _ReviewServiceSearchFindingsType, _ReviewServiceListRepositoriesType, _ReviewServiceGetSarifType, _ReviewServiceGetDiffType, _ReviewServiceCancelReviewType, _ReviewServiceWatchReviewType]):
     """ReviewService starts scans of pull requests and reads their results.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
@@ -228,6 +245,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
             google.api.httpbody_pb2.HttpBody,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.diff_pb2.GetDiffRequest,
+            prwarden.v1.diff_pb2.GetDiffResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.CancelReviewRequest,
@@ -272,6 +293,10 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.GetSarifRequest,
             google.api.httpbody_pb2.HttpBody,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.diff_pb2.GetDiffRequest,
+            prwarden.v1.diff_pb2.GetDiffResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.review_pb2.CancelReviewRequest,
@@ -343,6 +368,24 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     canceled.
     """
 
+    GetDiff: _ReviewServiceGetDiffType
+    """GetDiff reads changed lines around the findings of a complete review, as its
+    scan compared them: the head with where it left the base. The lines are read
+    from the scanner's cache, and from the code host when that lacks them, for
+    this answer only: no source is stored. What rules match that mask is replaced
+    by `****` on both sides of the diff, and so are equal texts elsewhere in the
+    answer. Scope: source:read, which no key has unless it was asked for.
+
+    An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+    than 2 seconds to mask comes on the next page.
+
+    Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+    for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+    review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+    or code host can be reached. That source can't be shown is no error:
+    `availability` says so.
+    """
+
     CancelReview: _ReviewServiceCancelReviewType
     """CancelReview stops a queued or running review and answers it in its new
     state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
@@ -390,6 +433,10 @@ ReviewServiceAsyncStub: typing_extensions.TypeAlias = ReviewServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.GetSarifRequest,
         google.api.httpbody_pb2.HttpBody,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.diff_pb2.GetDiffRequest,
+        prwarden.v1.diff_pb2.GetDiffResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.review_pb2.CancelReviewRequest,
@@ -508,6 +555,29 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         most severe. Scope: reviews:read. Errors: NOT_FOUND; FAILED_PRECONDITION
         (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was
         canceled.
+        """
+
+    @abc.abstractmethod
+    def GetDiff(
+        self,
+        request: prwarden.v1.diff_pb2.GetDiffRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.diff_pb2.GetDiffResponse, collections.abc.Awaitable[prwarden.v1.diff_pb2.GetDiffResponse]]:
+        """GetDiff reads changed lines around the findings of a complete review, as its
+        scan compared them: the head with where it left the base. The lines are read
+        from the scanner's cache, and from the code host when that lacks them, for
+        this answer only: no source is stored. What rules match that mask is replaced
+        by `****` on both sides of the diff, and so are equal texts elsewhere in the
+        answer. Scope: source:read, which no key has unless it was asked for.
+
+        An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+        than 2 seconds to mask comes on the next page.
+
+        Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+        for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+        review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+        or code host can be reached. That source can't be shown is no error:
+        `availability` says so.
         """
 
     @abc.abstractmethod

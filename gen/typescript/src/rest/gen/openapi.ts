@@ -4,6 +4,108 @@
  */
 
 export interface paths {
+    "/v1/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get account
+         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each.
+         */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Lists where the caller has signed in, the last used session first. There are at most 100.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End session
+         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Errors: NOT_FOUND.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/sessions:endAll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End sessions
+         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST.
+         */
+        post: operations["endSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account:changePassword": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change password
+         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST.
+         *
+         *     Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones in a minute.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -206,6 +308,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invitations
+         * @description Lists the invitations that can still be accepted, the newest first. Scope: members:admin.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Create invitation
+         * @description Invites a person by email to become a member, and answers the link, which is in no other answer. Nothing is sent: you hand the link over. It works once, for 7 days. An earlier invitation for the same email ends. Answered with 201 over REST. Scope: members:admin.
+         *
+         *     Errors: INVALID_ARGUMENT for a bad email or role; ALREADY_EXISTS (MEMBER_EXISTS); PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_QUOTA) over 1,000 members and open invitations.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete invitation
+         * @description Ends an invitation. Answered with 204 and no body over REST. Scope: members:admin. Errors: NOT_FOUND.
+         */
+        delete: operations["deleteInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -247,6 +395,74 @@ export interface paths {
          * @description Revokes a key, the caller's own too, and with `with_children` all keys that it made. They are refused everywhere within 5 seconds. Answered with 204 and no body over REST, also for a key that was revoked before, which changes nothing. Scope: keys:admin. Errors: NOT_FOUND.
          */
         delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members
+         * @description Lists the members of the organization, by email. There are at most 1,000. Scope: members:admin.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove member
+         * @description Removes a member from the organization, and ends all of his sessions. The account stays. Answered with 204 and no body over REST. Scope: members:admin. Errors: NOT_FOUND; PERMISSION_DENIED and FAILED_PRECONDITION as for UpdateMember.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Update member
+         * @description Gives a member another role. All sessions of the member end. What single sign-on decides about a role, it decides again when the member signs in. Scope: members:admin.
+         *
+         *     Errors: INVALID_ARGUMENT without a role; NOT_FOUND; PERMISSION_DENIED (SCOPE_MISSING) for a role, given or taken, with a scope that the caller lacks, (SIGN_IN_AGAIN) for a person whose password was not just given; FAILED_PRECONDITION (LAST_OWNER).
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/v1/members/{user_id}:resetPassword": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create password link
+         * @description Makes a link with which a member sets a new password, and answers it; it is in no other answer. It works once, for an hour. An earlier one ends. Scope: members:admin.
+         *
+         *     Errors: NOT_FOUND; PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_ELSEWHERE) for a person who is a member of another organization, too.
+         */
+        post: operations["createPasswordLink"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -418,6 +634,30 @@ export interface paths {
          * @description Reads a review in any state. Scope: reviews:read. Errors: NOT_FOUND, also for another organization's review.
          */
         get: operations["getReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{review_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get diff
+         * @description Reads changed lines around the findings of a complete review, as its scan compared them: the head with where it left the base. The lines are read from the scanner's cache, and from the code host when that lacks them, for this answer only: no source is stored. What rules match that mask is replaced by `****` on both sides of the diff, and so are equal texts elsewhere in the answer. Scope: source:read, which no key has unless it was asked for.
+         *
+         *     An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer than 2 seconds to mask comes on the next page.
+         *
+         *     Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner or code host can be reached. That source can't be shown is no error: `availability` says so.
+         */
+        get: operations["getDiff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1012,8 +1252,29 @@ export interface components {
              */
             updated: number;
         };
+        /** @description CallingKey is the API key that calls. */
+        CallingKey: {
+            /**
+             * Format: date-time
+             * @description When it stops working; absent when never.
+             */
+            expires_at?: string;
+            /** @description Identifier of the key; not a secret. Shape: `key_` and an opaque suffix. */
+            key_id: string;
+            /** @description Organization that the key belongs to. */
+            organization: string;
+            /** @description What the key may do. */
+            scopes: string[];
+        };
         /** @description An empty object. */
         CancelReviewRequest: Record<string, never>;
+        /** @description Request of ChangePassword. */
+        ChangePasswordRequest: {
+            /** @description The password until now: 1 to 256 characters. */
+            current_password: string;
+            /** @description The password from now on: 12 to 256 characters, and none of those that are guessed first. */
+            new_password: string;
+        };
         /**
          * @description Kind is the product that a code host runs.
          *
@@ -1168,6 +1429,22 @@ export interface components {
             /** @description Secret for webhooks that the server made, answered this once only; absent when the request gave one. */
             webhook_secret?: string;
         };
+        /** @description Request of CreateInvitation. */
+        CreateInvitationRequest: {
+            /** @description Email of the person, an address such as bob@example.com. */
+            email: string;
+            /** @description Role that the person will have. */
+            role: components["schemas"]["RoleName"];
+        };
+        /** @description Response of CreateInvitation. */
+        CreateInvitationResponse: {
+            /** @description The invitation. */
+            invitation: components["schemas"]["Invitation"];
+            /** @description Token of the link. Answered this once only. */
+            token: string;
+            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/invitation?token=` and the token. */
+            url?: string;
+        };
         /** @description Request of CreateKey. */
         CreateKeyRequest: {
             /**
@@ -1214,6 +1491,20 @@ export interface components {
             scopes: string[];
             /** @description The key itself: `prw_`, 30 characters, and a checksum of 6, all base62. Answered this once only. */
             token: string;
+        };
+        /** @description An empty object. */
+        CreatePasswordLinkRequest: Record<string, never>;
+        /** @description Response of CreatePasswordLink. */
+        CreatePasswordLinkResponse: {
+            /**
+             * Format: date-time
+             * @description When the link ends.
+             */
+            expires_at: string;
+            /** @description Token of the link. Answered this once only. */
+            token: string;
+            /** @description The link; absent while the operator has not said the server's address (`public_url`). Its path is `/reset?token=` and the token. */
+            url?: string;
         };
         /** @description Request of CreateReview. */
         CreateReviewRequest: {
@@ -1299,6 +1590,30 @@ export interface components {
          * @enum {string}
          */
         DecisionKind: "open" | "accepted" | "false_positive" | "wont_fix";
+        /** @description DiffLine is a line of a diff. */
+        DiffLine: {
+            /** @description Whether the end of the line is left out, because it has more than 16 KiB. */
+            cut: boolean;
+            /** @description On which sides the line is. */
+            kind: components["schemas"]["DiffLineKind"];
+            /** @description Where text was replaced by `****`, ascending. */
+            masked: components["schemas"]["Span"][];
+            /** @description Whether the file ends with this line, without a line ending. */
+            no_newline: boolean;
+            /** @description The line without its ending, `****` in place of each masked part; invalid UTF-8 and characters that disturb others, such as control characters, as U+FFFD. */
+            text: string;
+        };
+        /**
+         * @description Kind says on which sides a line is.
+         *
+         *     - context: On both.
+         *     - added: Only in the file at head.
+         *     - removed: Only in the file before.
+         * @enum {string}
+         */
+        DiffLineKind: "context" | "added" | "removed";
+        /** @description An empty object. */
+        EndSessionsRequest: Record<string, never>;
         /** @description Why a request failed, for programs. */
         ErrorInfo: {
             /** @enum {string} */
@@ -1334,6 +1649,55 @@ export interface components {
              */
             version: number;
         };
+        /**
+         * @description Kind is what became of it.
+         *
+         *     - added: It is new.
+         *     - modified: It was there under the same path.
+         *     - renamed: It had another path, and perhaps other lines.
+         *     - deleted: It is gone.
+         * @enum {string}
+         */
+        FileChangeKind: "added" | "modified" | "renamed" | "deleted";
+        /** @description FileDiff is what a pull request changes in a file. */
+        FileDiff: {
+            /**
+             * Format: int32
+             * @description Added lines, those too that are not in `hunks`.
+             */
+            added: number;
+            /** @description What became of the file. */
+            change: components["schemas"]["FileChangeKind"];
+            /** @description Path of the file at head, of a deleted one as it was. Bytes that are not UTF-8 are shown as U+FFFD, and then `file_bytes` has the path itself. */
+            file: string;
+            /**
+             * Format: byte
+             * @description The path when it is not UTF-8.
+             */
+            file_bytes?: string;
+            /** @description Runs of changed lines and the lines around these, by line. */
+            hunks: components["schemas"]["Hunk"][];
+            /** @description Why no lines are shown; absent when they are. */
+            not_shown?: components["schemas"]["FileDiffReason"];
+            /** @description Path before, of a renamed file. */
+            old_file?: string;
+            /**
+             * Format: int32
+             * @description Removed lines, likewise.
+             */
+            removed: number;
+            /** @description Whether lines are left out because the answer would be too large, or masking them took too long. With `from` and `to` lines of the head that are missing can be read. */
+            truncated: boolean;
+        };
+        /**
+         * @description Reason says why no lines of a file are shown.
+         *
+         *     - binary: It is no text in UTF-8 or something near it, on one of the sides.
+         *     - file_too_large: It is over 4 MiB, or what the scanner's max_file_size says, on one of the sides.
+         *     - submodule: It is a submodule.
+         * @enum {string}
+         */
+        FileDiffReason: "binary" | "file_too_large" | "submodule";
         /** @description Finding is one place where a rule fired. */
         Finding: {
             /**
@@ -1438,6 +1802,32 @@ export interface components {
             /** @description The review. */
             review_id: string;
         };
+        /** @description Response of GetAccount: either `user` or `key`. */
+        GetAccountResponse: {
+            /** @description The API key that calls; absent for a person. */
+            key?: components["schemas"]["CallingKey"];
+            /** @description The person who calls; absent for an API key. */
+            user?: components["schemas"]["User"];
+        };
+        /** @description Response of GetDiff. */
+        GetDiffResponse: {
+            /** @description Whether source can be shown; the rest is empty when not. */
+            availability: components["schemas"]["GetDiffResponseAvailability"];
+            /** @description The files, in the order of their paths. */
+            files: components["schemas"]["FileDiff"][];
+            /** @description Token of the next page; empty on the last one. */
+            next_page_token: string;
+        };
+        /**
+         * @description Availability says whether source can be shown.
+         *
+         *     - available: It can.
+         *     - gone: The commits are neither in the scanner's cache nor at the code host any more, or the organization can't read the repository any more.
+         *     - disabled: The operator has switched it off by dashboard_source.
+         *     - too_large: The pull request is too large to be compared.
+         * @enum {string}
+         */
+        GetDiffResponseAvailability: "available" | "gone" | "disabled" | "too_large";
         /**
          * @description Suppressed says what becomes of findings that comments suppress, and of those that somebody set aside.
          *
@@ -1455,6 +1845,44 @@ export interface components {
          * @enum {string}
          */
         GroupingKey: "rule" | "file" | "repo";
+        /** @description Hunk is lines that follow each other. */
+        Hunk: {
+            /** @description The lines. */
+            lines: components["schemas"]["DiffLine"][];
+            /**
+             * Format: int32
+             * @description Number of the first line in the file at head, from 1; when all lines are removed that of the line behind them.
+             */
+            new_start: number;
+            /**
+             * Format: int32
+             * @description Number of the first line in the file before, from 1; when all lines are added that of the line behind them.
+             */
+            old_start: number;
+            /** @description The last line before the hunk that begins with a letter, `_` or `$`, such as the head of a function, at most 100 bytes, masked; empty for none. */
+            section: string;
+        };
+        /** @description Invitation asks a person to become a member. */
+        Invitation: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Email of the person who is invited, in lower case. */
+            email: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at: string;
+            /** @description Identifier. Shape: `inv_` and an opaque suffix. */
+            invitation_id: string;
+            /** @description Who invited, such as `user:usr_01k9w3t5zq8h4m2x`. */
+            invited_by: string;
+            /** @description Role that the person will have. */
+            role: components["schemas"]["RoleName"];
+        };
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
             /**
@@ -1545,10 +1973,20 @@ export interface components {
             /** @description Token of the next page; empty on the last one. */
             next_page_token: string;
         };
+        /** @description Response of ListInvitations. */
+        ListInvitationsResponse: {
+            /** @description Those that can be accepted, the newest first. */
+            invitations: components["schemas"]["Invitation"][];
+        };
         /** @description Response of ListKeys. */
         ListKeysResponse: {
             /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
+        };
+        /** @description Response of ListMembers. */
+        ListMembersResponse: {
+            /** @description The members, by email. */
+            members: components["schemas"]["Member"][];
         };
         /** @description Response of ListPullRequests. */
         ListPullRequestsResponse: {
@@ -1620,6 +2058,11 @@ export interface components {
         ListRulesetsResponse: {
             /** @description `default`, `custom`, then the repositories' rulesets by name. */
             rulesets: components["schemas"]["Ruleset"][];
+        };
+        /** @description Response of ListSessions. */
+        ListSessionsResponse: {
+            /** @description The sessions that have not ended, the last used first. */
+            sessions: components["schemas"]["Session"][];
         };
         /** @description Response of ListThreads. */
         ListThreadsResponse: {
@@ -1741,6 +2184,46 @@ export interface components {
             /** @description Whether the pattern has nothing that it could be looked for by, so that it is tried everywhere. */
             weak: boolean;
         };
+        /** @description Member is a person in an organization. */
+        Member: {
+            /**
+             * Format: date-time
+             * @description When the operator disabled the person, who can't sign in since; absent unless that happened.
+             */
+            disabled_at?: string;
+            /** @description Email, in lower case. */
+            email: string;
+            /** @description Whether the person has a password. */
+            has_password: boolean;
+            /** @description Whether the person has signed in with single sign-on. */
+            has_single_sign_on: boolean;
+            /**
+             * Format: date-time
+             * @description When the person became a member.
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description When the person last used a session, exact to a minute; absent for never.
+             */
+            last_seen_at?: string;
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description What the person may do here. */
+            role: components["schemas"]["RoleName"];
+            /** @description Who decides about the role. */
+            source: components["schemas"]["MemberSource"];
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
+        /**
+         * @description Source says who decides about a role.
+         *
+         *     - local: Admins of the organization.
+         *     - oidc: The groups that the identity provider of single sign-on tells.
+         * @enum {string}
+         */
+        MemberSource: "local" | "oidc";
         /** @description Policy is what an organization decides over its repositories. */
         Policy: {
             /** @description Ids of default rules, and of findings of the category `meta`, that are off in all repositories. */
@@ -2200,6 +2683,16 @@ export interface components {
          * @enum {string}
          */
         ReviewStatus: "queued" | "in_progress" | "complete" | "failed" | "canceled";
+        /**
+         * @description Name is the name of a role. Each has the scopes of those before it.
+         *
+         *     - viewer: Reads reviews, rules and the policy.
+         *     - member: Starts reviews, decides about findings, and sees source code.
+         *     - admin: Manages rules, the policy, keys, members, connections and webhooks.
+         *     - owner: Manages the organization itself.
+         * @enum {string}
+         */
+        RoleName: "viewer" | "member" | "admin" | "owner";
         /** @description Request of RotateConnectionSecret. At least one secret must be given or asked for; the others stay. */
         RotateConnectionSecretRequest: {
             /** @description The new token of scanners. */
@@ -2502,6 +2995,42 @@ export interface components {
             /** @description Identifier of the message. */
             message_id: string;
         };
+        /** @description Session is a place where a person has signed in. */
+        Session: {
+            /** @description IP address that it began from; absent when not known. */
+            address?: string;
+            /** @description What the browser says of itself, at most 200 bytes. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            created_at: string;
+            /** @description Whether it is the session of this call. */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends, whether it is used or not.
+             */
+            expires_at: string;
+            /** @description How it began. */
+            method: components["schemas"]["SessionMethod"];
+            /**
+             * Format: date-time
+             * @description When it was last used, exact to a minute. It ends 12 hours later.
+             */
+            seen_at: string;
+            /** @description Identifier. Shape: `ses_` and an opaque suffix. */
+            session_id: string;
+        };
+        /**
+         * @description Method is how a person signed in.
+         *
+         *     - password: With the password.
+         *     - oidc: With single sign-on.
+         * @enum {string}
+         */
+        SessionMethod: "password" | "oidc";
         /** @description Request of SetTriage. */
         SetTriageRequest: {
             /** @description What is decided. `open` takes back what was decided at the same place. */
@@ -2642,6 +3171,19 @@ export interface components {
          * @enum {string}
          */
         SkipReason: "binary" | "file_too_large" | "rule_stopped" | "submodule" | "undecodable" | "rules_file_invalid";
+        /** @description Span is a part of a line. */
+        Span: {
+            /**
+             * Format: int32
+             * @description Column of the start in `text`, in bytes from 1.
+             */
+            column: number;
+            /**
+             * Format: int32
+             * @description Column after the last byte in `text`, in bytes from 1.
+             */
+            end_column: number;
+        };
         /** @description An error. */
         Status: {
             /**
@@ -2881,6 +3423,11 @@ export interface components {
             /** @description Globs of repositories, all of them, as in CreateConnection. */
             repositories?: string[];
         };
+        /** @description Request of UpdateMember. */
+        UpdateMemberRequest: {
+            /** @description Role that the member gets. */
+            role: components["schemas"]["RoleName"];
+        };
         /** @description Request of UpdateWebhook. What is not given stays. */
         UpdateWebhookRequest: {
             /** @description Whether messages are sent. */
@@ -2891,6 +3438,26 @@ export interface components {
             name?: string;
             /** @description Address, as in CreateWebhook. */
             url?: string;
+        };
+        /** @description User is a person who has an account. */
+        User: {
+            /** @description Email, in lower case. */
+            email: string;
+            /** @description The organizations that the person is a member of, by name. */
+            memberships: components["schemas"]["UserMembership"][];
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
+        /** @description Membership is what a person is in an organization. */
+        UserMembership: {
+            /** @description Name of the organization. */
+            organization: string;
+            /** @description Role of the person there. */
+            role: components["schemas"]["RoleName"];
+            /** @description What the person may do there. */
+            scopes: string[];
         };
         /** @description Verdict says whether a pull request passes. */
         Verdict: {
@@ -3251,6 +3818,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description There is no such open invitation, or it is another organization's (reason `INVITATION_NOT_FOUND`). */
+        InvitationNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description There is no such key, or it is another organization's (reason `KEY_NOT_FOUND`). */
         KeyNotFound: {
             headers: {
@@ -3266,6 +3846,76 @@ export interface components {
         };
         /** @description The organization has 100 valid keys, which is the most (reason `KEY_QUOTA`). */
         KeyQuota: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description An organization keeps one owner (reason `LAST_OWNER`). */
+        LastOwner: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The person is a member of another organization, too; the operator makes the link (reason `MEMBER_ELSEWHERE`). */
+        MemberElsewhere: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `MEMBER_EXISTS`: the person is a member already
+         *     - `MEMBER_QUOTA`: the organization has 1,000 members and open invitations
+         */
+        MemberExists: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description There is no such member of the organization (reason `MEMBER_NOT_FOUND`). */
+        MemberNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /** @description The call is about the account of a person, and an API key has none (reason `PERSON_NEEDED`). */
+        PersonNeeded: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -3511,6 +4161,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description The caller has no such session (reason `SESSION_NOT_FOUND`). */
+        SessionNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /**
          * @description One of these reasons:
          *
@@ -3738,6 +4401,203 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": {
+                     *         "key_id": "key_01k9w3t5zq8h4m2x",
+                     *         "organization": "acme",
+                     *         "scopes": [
+                     *           "reviews:read",
+                     *           "reviews:write"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetAccountResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "agent": "Firefox",
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "current": true,
+                     *           "expires_at": "2026-12-04T09:30:00Z",
+                     *           "method": "password",
+                     *           "seen_at": "2026-11-20T09:41:00Z",
+                     *           "session_id": "ses_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListSessionsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the session.
+                 * @example ses_01k9w3t5zq8h4m2x
+                 */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session was ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            404: components["responses"]["SessionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["EndSessionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The sessions were ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "violet Harbor 7 quilts",
+                 *       "new_password": "seventeen Marble? otters"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -4466,6 +5326,142 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "created_at": "2026-11-20T09:30:00Z",
+                     *           "email": "bob@example.com",
+                     *           "expires_at": "2026-11-27T09:30:00Z",
+                     *           "invitation_id": "inv_01k9w3t5zq8h4m2x",
+                     *           "invited_by": "user:usr_01k9w1m8d2c7b5v4",
+                     *           "role": "member"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "bob@example.com",
+                 *       "role": "member"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description The person is invited. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitation": {
+                     *         "created_at": "2026-11-20T09:30:00Z",
+                     *         "email": "bob@example.com",
+                     *         "expires_at": "2026-11-27T09:30:00Z",
+                     *         "invitation_id": "inv_01k9w3t5zq8h4m2x",
+                     *         "invited_by": "user:usr_01k9w1m8d2c7b5v4",
+                     *         "role": "member"
+                     *       },
+                     *       "token": "prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ",
+                     *       "url": "https://prwarden.example.com/invitation?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateInvitationResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            409: components["responses"]["MemberExists"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the invitation.
+                 * @example inv_01k9w3t5zq8h4m2x
+                 */
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invitation was ended. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["InvitationNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listKeys: {
         parameters: {
             query?: never;
@@ -4609,6 +5605,202 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["KeyNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "has_password": true,
+                     *           "has_single_sign_on": false,
+                     *           "joined_at": "2026-11-20T09:30:00Z",
+                     *           "last_seen_at": "2026-11-20T09:41:00Z",
+                     *           "name": "Ada",
+                     *           "role": "owner",
+                     *           "source": "local",
+                     *           "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListMembersResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member was removed. */
+            204: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["LastOwner"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "admin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member as he is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "has_password": true,
+                     *       "has_single_sign_on": false,
+                     *       "joined_at": "2026-11-20T09:30:00Z",
+                     *       "name": "Ada",
+                     *       "role": "admin",
+                     *       "source": "local",
+                     *       "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["LastOwner"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPasswordLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the member.
+                 * @example usr_01k9w3t5zq8h4m2x
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreatePasswordLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expires_at": "2026-11-20T10:30:00Z",
+                     *       "token": "prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ",
+                     *       "url": "https://prwarden.example.com/reset?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatePasswordLinkResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["MemberNotFound"];
+            409: components["responses"]["MemberElsewhere"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5385,6 +6577,105 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["ReviewNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDiff: {
+        parameters: {
+            query?: {
+                /** @description Paths of the files to show, as in Finding, at most 64; those that have findings, page by page, when none is given. What the pull request doesn't change is left out. */
+                files?: string[];
+                /** @description How many unchanged lines to show before and behind changed ones: 0 to 50; 3 when not given. */
+                context?: number;
+                /** @description `next_page_token` of the page before, with the same files and context. */
+                page_token?: string;
+                /** @description First line to show, from 1, in the one file in `files` as it is at head: only lines up to `to` are shown then, changed or not. Without context and page_token. */
+                from?: number;
+                /** @description Last line to show, at most 199 behind `from`, which must be given with it. What is behind the end of the file is left out. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the review.
+                 * @example rev_01k9w3t5zq8h4m2x7d6c0b1a
+                 */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "availability": "available",
+                     *       "files": [
+                     *         {
+                     *           "added": 1,
+                     *           "change": "modified",
+                     *           "file": "src/cart.js",
+                     *           "hunks": [
+                     *             {
+                     *               "lines": [
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "context",
+                     *                   "masked": [],
+                     *                   "no_newline": false,
+                     *                   "text": "  // what the shop asks"
+                     *                 },
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "removed",
+                     *                   "masked": [
+                     *                     {
+                     *                       "column": 23,
+                     *                       "end_column": 27
+                     *                     }
+                     *                   ],
+                     *                   "no_newline": false,
+                     *                   "text": "  return parse(query, '****')"
+                     *                 },
+                     *                 {
+                     *                   "cut": false,
+                     *                   "kind": "added",
+                     *                   "masked": [],
+                     *                   "no_newline": false,
+                     *                   "text": "  return eval(query)"
+                     *                 }
+                     *               ],
+                     *               "new_start": 16,
+                     *               "old_start": 16,
+                     *               "section": "function total(query) {"
+                     *             }
+                     *           ],
+                     *           "removed": 1,
+                     *           "truncated": false
+                     *         }
+                     *       ],
+                     *       "next_page_token": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetDiffResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            404: components["responses"]["ReviewNotFound"];
+            409: components["responses"]["ReviewNotComplete"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -213,297 +213,299 @@ public final class ReviewOuterClass {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
       "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
-      "roto\032\032prwarden/v1/severity.proto\032\030prward" +
-      "en/v1/triage.proto\"\334\016\n\006Review\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n\tp" +
-      "r_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004" +
-      "repo\022=\n\014completed_at\030\005 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\013completedAt\0220\n\010findings\030" +
-      "\006 \003(\0132\024.prwarden.v1.FindingR\010findings\0226\n" +
-      "\007summary\030\007 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\007summary\022\030\n\007ruleset\030\010 \001(\tR\007ruleset\022" +
-      "\036\n\010head_sha\030\t \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_" +
-      "sha\030\n \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\013 " +
-      "\001(\0132\032.google.protobuf.TimestampR\tcreated" +
-      "At\0229\n\nstarted_at\030\014 \001(\0132\032.google.protobuf" +
-      ".TimestampR\tstartedAt\022.\n\005error\030\r \001(\0132\030.p" +
-      "rwarden.v1.ReviewErrorR\005error\022+\n\007skipped" +
-      "\030\016 \003(\0132\021.prwarden.v1.SkipR\007skipped\022\034\n\ttr" +
-      "uncated\030\017 \001(\010R\ttruncated\022&\n\014rules_digest" +
-      "\030\020 \001(\tH\003R\013rulesDigest\210\001\001\0224\n\nsuppressed\030\021" +
-      " \003(\0132\024.prwarden.v1.FindingR\nsuppressed\022*" +
-      "\n\005fixed\030\022 \003(\0132\024.prwarden.v1.FindingR\005fix" +
-      "ed\022.\n\007verdict\030\023 \001(\0132\024.prwarden.v1.Verdic" +
-      "tR\007verdict\0221\n\022previous_review_id\030\024 \001(\tH\004" +
-      "R\020previousReviewId\210\001\001\022\036\n\010base_ref\030\025 \001(\tH" +
-      "\005R\007baseRef\210\001\001\022B\n\rbase_found_by\030\026 \001(\0162\031.p" +
-      "rwarden.v1.Base.FoundByH\006R\013baseFoundBy\210\001" +
-      "\001\0222\n\tlooked_at\030\027 \001(\0132\025.prwarden.v1.Looke" +
-      "dAtR\010lookedAt\0227\n\nexclusions\030\030 \001(\0132\027.prwa" +
-      "rden.v1.ExclusionsR\nexclusions\022;\n\014switch" +
-      "ed_off\030\031 \003(\0132\030.prwarden.v1.SwitchedOffR\013" +
-      "switchedOff\0220\n\010observed\030\032 \003(\0132\024.prwarden" +
-      ".v1.FindingR\010observed\022\035\n\ncreated_by\030\033 \001(" +
-      "\tR\tcreatedBy\022<\n\010priority\030\034 \001(\0162\033.prwarde" +
-      "n.v1.Priority.LevelH\007R\010priority\210\001\001\022 \n\tch" +
-      "eck_url\030\035 \001(\tH\010R\010checkUrl\210\001\001\022\"\n\nhead_tit" +
-      "le\030\036 \001(\tH\tR\theadTitle\210\001\001\022$\n\013head_author\030" +
-      "\037 \001(\tH\nR\nheadAuthor\210\001\001\0220\n\004open\030  \001(\0132\034.p" +
-      "rwarden.v1.SeveritySummaryR\004open\022 \n\tnew_" +
-      "count\030! \001(\005H\013R\010newCount\210\001\001\022$\n\013fixed_coun" +
-      "t\030\" \001(\005H\014R\nfixedCount\210\001\001\022.\n\020suppressed_c" +
-      "ount\030# \001(\005H\rR\017suppressedCount\210\001\001\"^\n\006Stat" +
-      "us\022\017\n\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_pr" +
-      "ogress\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010ca" +
-      "nceled\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_bas" +
-      "e_shaB\017\n\r_rules_digestB\025\n\023_previous_revi" +
-      "ew_idB\013\n\t_base_refB\020\n\016_base_found_byB\013\n\t" +
-      "_priorityB\014\n\n_check_urlB\r\n\013_head_titleB\016" +
-      "\n\014_head_authorB\014\n\n_new_countB\016\n\014_fixed_c" +
-      "ountB\023\n\021_suppressed_count\"9\n\010Priority\"-\n" +
-      "\005Level\022\017\n\013unspecified\020\000\022\n\n\006normal\020\001\022\007\n\003l" +
-      "ow\020\002\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.prwa" +
-      "rden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022>\n" +
-      "\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severity." +
-      "LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at\030\003" +
-      " \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspecif" +
-      "ied\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020" +
-      "\003B\n\n\010_outcomeB\014\n\n_threshold\"u\n\004Base\"m\n\007F" +
-      "oundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001\022\r" +
-      "\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016defau" +
-      "lt_branch\020\004\022\r\n\tcode_host\020\005\"2\n\nExclusions" +
-      "\022\024\n\005files\030\001 \001(\005R\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242" +
-      "\002\n\013SwitchedOff\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022" +
-      "2\n\002by\030\002 \001(\0162\035.prwarden.v1.SwitchedOff.Si" +
-      "deH\000R\002by\210\001\001\0223\n\003how\030\003 \001(\0162\034.prwarden.v1.S" +
-      "witchedOff.WayH\001R\003how\210\001\001\">\n\004Side\022\024\n\020side" +
-      "_unspecified\020\000\022\020\n\014organization\020\001\022\016\n\nrepo" +
-      "sitory\020\002\"B\n\003Way\022\023\n\017way_unspecified\020\000\022\013\n\007" +
-      "disable\020\001\022\014\n\010override\020\002\022\013\n\007exclude\020\003B\005\n\003" +
-      "_byB\006\n\004_how\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005" +
-      "files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines\022\024" +
-      "\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n\004c" +
-      "ode\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007messag" +
-      "e\"\322\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<" +
-      "\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severity." +
-      "LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file" +
-      "\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007m" +
-      "essage\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006col" +
-      "umn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007snip" +
-      "pet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022!\n" +
-      "\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005stat" +
-      "e\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R\005s" +
-      "tate\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn\022!" +
-      "\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020utf" +
-      "16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n\tl" +
-      "ine_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppres" +
-      "sion\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013su" +
-      "ppression\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1." +
-      "TriageR\006triage\":\n\005State\022\017\n\013unspecified\020\000" +
-      "\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_s" +
-      "everityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_lin" +
-      "e_hash\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006r" +
-      "eason\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line" +
-      "\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030" +
-      "\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007" +
-      "rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001" +
-      "(\0162\030.prwarden.v1.Skip.ReasonH\002R\006reason\210\001" +
-      "\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\t" +
-      "tolerated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007" +
-      " \001(\0162\033.prwarden.v1.Severity.LevelH\004R\010sev" +
-      "erity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006" +
-      "binary\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule_sto" +
-      "pped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026" +
-      "\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n" +
-      "\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_" +
-      "severity\"\255\003\n\023CreateReviewRequest\022\022\n\004repo" +
-      "\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumbe" +
-      "r\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head" +
-      "_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001" +
-      "(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007ba" +
-      "seRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1." +
-      "Severity.LevelH\004R\006failOn\210\001\001\022!\n\014require_b" +
-      "ase\030\010 \001(\010R\013requireBase\022<\n\010priority\030\t \001(\016" +
-      "2\033.prwarden.v1.Priority.LevelH\005R\010priorit" +
-      "y\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_base_s" +
-      "haB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_priority" +
-      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
-      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
-      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
-      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
-      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
-      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
-      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
-      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
-      "warden.v1.ReviewR\006review\"\333\004\n\023ListFinding" +
-      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
-      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
-      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
-      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
-      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
-      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
-      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
-      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decisi" +
-      "on\030\t \001(\0162\032.prwarden.v1.Decision.KindH\007R\010" +
-      "decision\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010" +
-      "reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n" +
-      "\010observed\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n" +
-      "\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_page_si" +
-      "zeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024ListFi" +
-      "ndingsResponse\0220\n\010findings\030\001 \003(\0132\024.prwar" +
-      "den.v1.FindingR\010findings\022&\n\017next_page_to" +
-      "ken\030\002 \001(\tR\rnextPageToken\"\266\004\n\025SearchFindi" +
-      "ngsRequest\0229\n\010group_by\030\001 \001(\0162\031.prwarden." +
-      "v1.Grouping.KeyH\000R\007groupBy\210\001\001\022\031\n\005query\030\002" +
-      " \001(\tH\001R\005query\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001" +
-      "\001\022C\n\014min_severity\030\004 \001(\0162\033.prwarden.v1.Se" +
-      "verity.LevelH\003R\013minSeverity\210\001\001\022\034\n\007rule_i" +
-      "d\030\005 \001(\tH\004R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004fi" +
-      "le\210\001\001\0225\n\005state\030\007 \001(\0162\032.prwarden.v1.Findi" +
-      "ng.StateH\006R\005state\210\001\001\022;\n\010decision\030\010 \001(\0162\032" +
-      ".prwarden.v1.Decision.KindH\007R\010decision\210\001" +
-      "\001\022 \n\tpage_size\030\t \001(\005H\010R\010pageSize\210\001\001\022\"\n\np" +
-      "age_token\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t_grou" +
-      "p_byB\010\n\006_queryB\007\n\005_repoB\017\n\r_min_severity" +
-      "B\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\013\n\t_deci" +
-      "sionB\014\n\n_page_sizeB\r\n\013_page_token\"\342\001\n\026Se" +
-      "archFindingsResponse\0225\n\010findings\030\001 \003(\0132\031" +
-      ".prwarden.v1.FoundFindingR\010findings\0221\n\006g" +
-      "roups\030\002 \003(\0132\031.prwarden.v1.FindingGroupR\006" +
-      "groups\0226\n\007summary\030\003 \001(\0132\034.prwarden.v1.Se" +
-      "veritySummaryR\007summary\022&\n\017next_page_toke" +
-      "n\030\004 \001(\tR\rnextPageToken\"\277\001\n\014FoundFinding\022" +
-      "\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010" +
-      "prNumber\022\033\n\treview_id\030\003 \001(\tR\010reviewId\022\"\n" +
-      "\nhead_title\030\004 \001(\tH\000R\theadTitle\210\001\001\022.\n\007fin" +
-      "ding\030\005 \001(\0132\024.prwarden.v1.FindingR\007findin" +
-      "gB\r\n\013_head_title\"@\n\010Grouping\"4\n\003Key\022\017\n\013u" +
-      "nspecified\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n\004repo" +
-      "\020\003\"\213\002\n\014FindingGroup\022\034\n\007rule_id\030\001 \001(\tH\000R\006" +
-      "ruleId\210\001\001\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004fi" +
-      "le\030\003 \001(\tH\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R" +
-      "\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prward" +
-      "en.v1.SeveritySummaryR\007summary\022#\n\rpull_r" +
-      "equests\030\006 \001(\005R\014pullRequestsB\n\n\010_rule_idB" +
-      "\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\241\001\n\027Lis" +
-      "tRepositoriesRequest\022\031\n\005query\030\001 \001(\tH\000R\005q" +
-      "uery\210\001\001\022 \n\tpage_size\030\002 \001(\005H\001R\010pageSize\210\001" +
-      "\001\022\"\n\npage_token\030\003 \001(\tH\002R\tpageToken\210\001\001B\010\n" +
-      "\006_queryB\014\n\n_page_sizeB\r\n\013_page_token\"\177\n\030" +
-      "ListRepositoriesResponse\022;\n\014repositories" +
-      "\030\001 \003(\0132\027.prwarden.v1.RepositoryR\014reposit" +
-      "ories\022&\n\017next_page_token\030\002 \001(\tR\rnextPage" +
-      "Token\"\250\001\n\nRepository\022\022\n\004repo\030\001 \001(\tR\004repo" +
-      "\022\030\n\007reviews\030\002 \001(\005R\007reviews\0220\n\004open\030\003 \001(\013" +
-      "2\034.prwarden.v1.SeveritySummaryR\004open\022:\n\013" +
-      "last_review\030\004 \001(\0132\031.prwarden.v1.ListedRe" +
-      "viewR\nlastReview\"\301\001\n\017GetSarifRequest\022\033\n\t" +
-      "review_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030" +
-      "\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Supp" +
-      "ressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n" +
-      "\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n" +
-      "\013_suppressed\"\245\005\n\022ListReviewsRequest\022\027\n\004r" +
-      "epo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H" +
-      "\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarde" +
-      "n.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpage_" +
-      "size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030" +
-      "\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005" +
-      "query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\tcreatedB" +
-      "y\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.protobuf.Ti" +
-      "mestampR\005since\0220\n\005until\030\t \001(\0132\032.google.p" +
-      "rotobuf.TimestampR\005until\022;\n\007verdict\030\n \001(" +
-      "\0162\034.prwarden.v1.Verdict.OutcomeH\007R\007verdi" +
-      "ct\210\001\001\022I\n\010standing\030\013 \001(\0162(.prwarden.v1.Li" +
-      "stReviewsRequest.StandingH\010R\010standing\210\001\001" +
-      "\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n\007running" +
-      "\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n_pr_numb" +
-      "erB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_tok" +
-      "enB\010\n\006_queryB\r\n\013_created_byB\n\n\010_verdictB" +
-      "\013\n\t_standing\"r\n\023ListReviewsResponse\0223\n\007r" +
-      "eviews\030\001 \003(\0132\031.prwarden.v1.ListedReviewR" +
-      "\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rnextP" +
-      "ageToken\"\243\002\n\023CountReviewsRequest\022\031\n\005quer" +
-      "y\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH" +
-      "\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.google." +
-      "protobuf.TimestampR\005since\0220\n\005until\030\004 \001(\013" +
-      "2\032.google.protobuf.TimestampR\005until\022\027\n\004r" +
-      "epo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_number\030\006 \001(\005H" +
-      "\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_created_byB" +
-      "\007\n\005_repoB\014\n\n_pr_number\"\263\001\n\024CountReviewsR" +
-      "esponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006failed\030\002 \001(" +
-      "\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passed\022\036\n\ninc" +
-      "omplete\030\004 \001(\005R\nincomplete\022\030\n\007running\030\005 \001" +
-      "(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005R\nnotSca" +
-      "nned\"\257\010\n\014ListedReview\022\033\n\treview_id\030\001 \001(\t" +
-      "R\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1" +
-      ".Review.StatusH\000R\006status\210\001\001\022\033\n\tpr_number" +
-      "\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014" +
-      "completed_at\030\005 \001(\0132\032.google.protobuf.Tim" +
-      "estampR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.p" +
-      "rwarden.v1.SeveritySummaryR\007summary\022\030\n\007r" +
-      "uleset\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH" +
-      "\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseS" +
-      "ha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.google.proto" +
-      "buf.TimestampR\tcreatedAt\0229\n\nstarted_at\030\013" +
-      " \001(\0132\032.google.protobuf.TimestampR\tstarte" +
-      "dAt\022.\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewE" +
-      "rrorR\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncate" +
-      "d\022\035\n\ncreated_by\030\016 \001(\tR\tcreatedBy\022.\n\007verd" +
-      "ict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007verdict" +
-      "\022<\n\010priority\030\020 \001(\0162\033.prwarden.v1.Priorit" +
-      "y.LevelH\003R\010priority\210\001\001\022\"\n\nhead_title\030\021 \001" +
-      "(\tH\004R\theadTitle\210\001\001\022$\n\013head_author\030\022 \001(\tH" +
-      "\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\0132\034.prwarde" +
-      "n.v1.SeveritySummaryR\004open\022 \n\tnew_count\030" +
-      "\024 \001(\005H\006R\010newCount\210\001\001\022$\n\013fixed_count\030\025 \001(" +
-      "\005H\007R\nfixedCount\210\001\001\022.\n\020suppressed_count\030\026" +
-      " \001(\005H\010R\017suppressedCount\210\001\001B\t\n\007_statusB\013\n" +
-      "\t_head_shaB\013\n\t_base_shaB\013\n\t_priorityB\r\n\013" +
-      "_head_titleB\016\n\014_head_authorB\014\n\n_new_coun" +
-      "tB\016\n\014_fixed_countB\023\n\021_suppressed_count\"2" +
-      "\n\023CancelReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
-      "R\010reviewId\"C\n\024CancelReviewResponse\022+\n\006re" +
-      "view\030\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"" +
-      "1\n\022WatchReviewRequest\022\033\n\treview_id\030\001 \001(\t" +
-      "R\010reviewId\"\232\003\n\023WatchReviewResponse\022\033\n\tre" +
-      "view_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162" +
-      "\032.prwarden.v1.Review.StatusH\000R\006status\210\001\001" +
-      "\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013files" +
-      "_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary" +
-      "\030\005 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
-      "mmary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.Revie" +
-      "wErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepA" +
-      "live\0220\n\021scanner_available\030\010 \001(\010H\002R\020scann" +
-      "erAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_tota" +
-      "lB\024\n\022_scanner_available2\251\007\n\rReviewServic" +
-      "e\022\177\n\014CreateReview\022 .prwarden.v1.CreateRe" +
-      "viewRequest\032!.prwarden.v1.CreateReviewRe" +
-      "sponse\"*\262\373\030&\n\004NONE\022\036the review says who " +
-      "created it\022J\n\tGetReview\022\035.prwarden.v1.Ge" +
-      "tReviewRequest\032\036.prwarden.v1.GetReviewRe" +
-      "sponse\022P\n\013ListReviews\022\037.prwarden.v1.List" +
-      "ReviewsRequest\032 .prwarden.v1.ListReviews" +
-      "Response\022S\n\014CountReviews\022 .prwarden.v1.C" +
-      "ountReviewsRequest\032!.prwarden.v1.CountRe" +
-      "viewsResponse\022S\n\014ListFindings\022 .prwarden" +
-      ".v1.ListFindingsRequest\032!.prwarden.v1.Li" +
-      "stFindingsResponse\022Y\n\016SearchFindings\022\".p" +
-      "rwarden.v1.SearchFindingsRequest\032#.prwar" +
-      "den.v1.SearchFindingsResponse\022_\n\020ListRep" +
-      "ositories\022$.prwarden.v1.ListRepositories" +
-      "Request\032%.prwarden.v1.ListRepositoriesRe" +
-      "sponse\022>\n\010GetSarif\022\034.prwarden.v1.GetSari" +
-      "fRequest\032\024.google.api.HttpBody\022\177\n\014Cancel" +
-      "Review\022 .prwarden.v1.CancelReviewRequest" +
-      "\032!.prwarden.v1.CancelReviewResponse\"*\262\373\030" +
-      "&\n\004NONE\022\036reviews are work, not settings\022" +
-      "R\n\013WatchReview\022\037.prwarden.v1.WatchReview" +
-      "Request\032 .prwarden.v1.WatchReviewRespons" +
-      "e0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwa" +
-      "rden/prwarden/gen/go/prwarden/v1;prwarde" +
-      "nv1b\006proto3"
+      "roto\032\026prwarden/v1/diff.proto\032\032prwarden/v" +
+      "1/severity.proto\032\030prwarden/v1/triage.pro" +
+      "to\"\334\016\n\006Review\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review." +
+      "StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014complete" +
+      "d_at\030\005 \001(\0132\032.google.protobuf.TimestampR\013" +
+      "completedAt\0220\n\010findings\030\006 \003(\0132\024.prwarden" +
+      ".v1.FindingR\010findings\0226\n\007summary\030\007 \001(\0132\034" +
+      ".prwarden.v1.SeveritySummaryR\007summary\022\030\n" +
+      "\007ruleset\030\010 \001(\tR\007ruleset\022\036\n\010head_sha\030\t \001(" +
+      "\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\n \001(\tH\002R\007bas" +
+      "eSha\210\001\001\0229\n\ncreated_at\030\013 \001(\0132\032.google.pro" +
+      "tobuf.TimestampR\tcreatedAt\0229\n\nstarted_at" +
+      "\030\014 \001(\0132\032.google.protobuf.TimestampR\tstar" +
+      "tedAt\022.\n\005error\030\r \001(\0132\030.prwarden.v1.Revie" +
+      "wErrorR\005error\022+\n\007skipped\030\016 \003(\0132\021.prwarde" +
+      "n.v1.SkipR\007skipped\022\034\n\ttruncated\030\017 \001(\010R\tt" +
+      "runcated\022&\n\014rules_digest\030\020 \001(\tH\003R\013rulesD" +
+      "igest\210\001\001\0224\n\nsuppressed\030\021 \003(\0132\024.prwarden." +
+      "v1.FindingR\nsuppressed\022*\n\005fixed\030\022 \003(\0132\024." +
+      "prwarden.v1.FindingR\005fixed\022.\n\007verdict\030\023 " +
+      "\001(\0132\024.prwarden.v1.VerdictR\007verdict\0221\n\022pr" +
+      "evious_review_id\030\024 \001(\tH\004R\020previousReview" +
+      "Id\210\001\001\022\036\n\010base_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n" +
+      "\rbase_found_by\030\026 \001(\0162\031.prwarden.v1.Base." +
+      "FoundByH\006R\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027" +
+      " \001(\0132\025.prwarden.v1.LookedAtR\010lookedAt\0227\n" +
+      "\nexclusions\030\030 \001(\0132\027.prwarden.v1.Exclusio" +
+      "nsR\nexclusions\022;\n\014switched_off\030\031 \003(\0132\030.p" +
+      "rwarden.v1.SwitchedOffR\013switchedOff\0220\n\010o" +
+      "bserved\030\032 \003(\0132\024.prwarden.v1.FindingR\010obs" +
+      "erved\022\035\n\ncreated_by\030\033 \001(\tR\tcreatedBy\022<\n\010" +
+      "priority\030\034 \001(\0162\033.prwarden.v1.Priority.Le" +
+      "velH\007R\010priority\210\001\001\022 \n\tcheck_url\030\035 \001(\tH\010R" +
+      "\010checkUrl\210\001\001\022\"\n\nhead_title\030\036 \001(\tH\tR\thead" +
+      "Title\210\001\001\022$\n\013head_author\030\037 \001(\tH\nR\nheadAut" +
+      "hor\210\001\001\0220\n\004open\030  \001(\0132\034.prwarden.v1.Sever" +
+      "itySummaryR\004open\022 \n\tnew_count\030! \001(\005H\013R\010n" +
+      "ewCount\210\001\001\022$\n\013fixed_count\030\" \001(\005H\014R\nfixed" +
+      "Count\210\001\001\022.\n\020suppressed_count\030# \001(\005H\rR\017su" +
+      "ppressedCount\210\001\001\"^\n\006Status\022\017\n\013unspecifie" +
+      "d\020\000\022\n\n\006queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010comp" +
+      "lete\020\003\022\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_sta" +
+      "tusB\013\n\t_head_shaB\013\n\t_base_shaB\017\n\r_rules_" +
+      "digestB\025\n\023_previous_review_idB\013\n\t_base_r" +
+      "efB\020\n\016_base_found_byB\013\n\t_priorityB\014\n\n_ch" +
+      "eck_urlB\r\n\013_head_titleB\016\n\014_head_authorB\014" +
+      "\n\n_new_countB\016\n\014_fixed_countB\023\n\021_suppres" +
+      "sed_count\"9\n\010Priority\"-\n\005Level\022\017\n\013unspec" +
+      "ified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007Verdict" +
+      "\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Verdict." +
+      "OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 \001(\016" +
+      "2\033.prwarden.v1.Severity.LevelH\001R\tthresho" +
+      "ld\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notLookedA" +
+      "t\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004pass\020\001\022" +
+      "\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outcomeB\014\n" +
+      "\n_threshold\"u\n\004Base\"m\n\007FoundBy\022\017\n\013unspec" +
+      "ified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequested\020\002\022\020\n" +
+      "\014merge_commit\020\003\022\022\n\016default_branch\020\004\022\r\n\tc" +
+      "ode_host\020\005\"2\n\nExclusions\022\024\n\005files\030\001 \001(\005R" +
+      "\005files\022\016\n\002by\030\002 \001(\tR\002by\"\242\002\n\013SwitchedOff\022\027" +
+      "\n\007rule_id\030\001 \001(\tR\006ruleId\0222\n\002by\030\002 \001(\0162\035.pr" +
+      "warden.v1.SwitchedOff.SideH\000R\002by\210\001\001\0223\n\003h" +
+      "ow\030\003 \001(\0162\034.prwarden.v1.SwitchedOff.WayH\001" +
+      "R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspecified\020\000\022\020" +
+      "\n\014organization\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022" +
+      "\023\n\017way_unspecified\020\000\022\013\n\007disable\020\001\022\014\n\010ove" +
+      "rride\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010L" +
+      "ookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_l" +
+      "ines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005r" +
+      "ules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code\022" +
+      "\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007Finding\022\027\n" +
+      "\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\016" +
+      "2\033.prwarden.v1.Severity.LevelH\000R\010severit" +
+      "y\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004" +
+      "line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end_li" +
+      "ne\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006colum" +
+      "n\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013fingerpri" +
+      "nt\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014H" +
+      "\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prward" +
+      "en.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nend_c" +
+      "olumn\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r" +
+      " \001(\005R\013utf16Column\022(\n\020utf16_end_column\030\016 " +
+      "\001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003" +
+      "R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prw" +
+      "arden.v1.SuppressionR\013suppression\022+\n\006tri" +
+      "age\030\021 \001(\0132\023.prwarden.v1.TriageR\006triage\":" +
+      "\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exi" +
+      "sting\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file" +
+      "_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppre" +
+      "ssion\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002" +
+      " \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006" +
+      "_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004l" +
+      "ine\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R" +
+      "\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1" +
+      ".Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 " +
+      "\001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R" +
+      "\ttolerated\022<\n\010severity\030\007 \001(\0162\033.prwarden." +
+      "v1.Severity.LevelH\004R\010severity\210\001\001\"\211\001\n\006Rea" +
+      "son\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file" +
+      "_too_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsubmod" +
+      "ule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_file_inv" +
+      "alid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_re" +
+      "asonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023Cre" +
+      "ateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\t" +
+      "pr_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001" +
+      "(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007he" +
+      "adSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001" +
+      "\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail" +
+      "_on\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004" +
+      "R\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requi" +
+      "reBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.P" +
+      "riority.LevelH\005R\010priority\210\001\001B\n\n\010_ruleset" +
+      "B\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB" +
+      "\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateRevie" +
+      "wResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227" +
+      "\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Stat" +
+      "usH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013e" +
+      "stimatedMs\0220\n\021scanner_available\030\004 \001(\010H\001R" +
+      "\020scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scan" +
+      "ner_available\"/\n\020GetReviewRequest\022\033\n\trev" +
+      "iew_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRespo" +
+      "nse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Review" +
+      "R\006review\"\333\004\n\023ListFindingsRequest\022\033\n\trevi" +
+      "ew_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.pr" +
+      "warden.v1.ListFindingsRequest.KindH\000R\004ki" +
+      "nd\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v" +
+      "1.Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007ru" +
+      "le_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003" +
+      "R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.F" +
+      "inding.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 " +
+      "\001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006" +
+      "R\tpageToken\210\001\001\022;\n\010decision\030\t \001(\0162\032.prwar" +
+      "den.v1.Decision.KindH\007R\010decision\210\001\001\"N\n\004K" +
+      "ind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsu" +
+      "ppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010observed\020\004B\007\n\005_" +
+      "kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fi" +
+      "leB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_toke" +
+      "nB\013\n\t_decision\"p\n\024ListFindingsResponse\0220" +
+      "\n\010findings\030\001 \003(\0132\024.prwarden.v1.FindingR\010" +
+      "findings\022&\n\017next_page_token\030\002 \001(\tR\rnextP" +
+      "ageToken\"\266\004\n\025SearchFindingsRequest\0229\n\010gr" +
+      "oup_by\030\001 \001(\0162\031.prwarden.v1.Grouping.KeyH" +
+      "\000R\007groupBy\210\001\001\022\031\n\005query\030\002 \001(\tH\001R\005query\210\001\001" +
+      "\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022C\n\014min_severit" +
+      "y\030\004 \001(\0162\033.prwarden.v1.Severity.LevelH\003R\013" +
+      "minSeverity\210\001\001\022\034\n\007rule_id\030\005 \001(\tH\004R\006ruleI" +
+      "d\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004file\210\001\001\0225\n\005state\030\007" +
+      " \001(\0162\032.prwarden.v1.Finding.StateH\006R\005stat" +
+      "e\210\001\001\022;\n\010decision\030\010 \001(\0162\032.prwarden.v1.Dec" +
+      "ision.KindH\007R\010decision\210\001\001\022 \n\tpage_size\030\t" +
+      " \001(\005H\010R\010pageSize\210\001\001\022\"\n\npage_token\030\n \001(\tH" +
+      "\tR\tpageToken\210\001\001B\013\n\t_group_byB\010\n\006_queryB\007" +
+      "\n\005_repoB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005" +
+      "_fileB\010\n\006_stateB\013\n\t_decisionB\014\n\n_page_si" +
+      "zeB\r\n\013_page_token\"\342\001\n\026SearchFindingsResp" +
+      "onse\0225\n\010findings\030\001 \003(\0132\031.prwarden.v1.Fou" +
+      "ndFindingR\010findings\0221\n\006groups\030\002 \003(\0132\031.pr" +
+      "warden.v1.FindingGroupR\006groups\0226\n\007summar" +
+      "y\030\003 \001(\0132\034.prwarden.v1.SeveritySummaryR\007s" +
+      "ummary\022&\n\017next_page_token\030\004 \001(\tR\rnextPag" +
+      "eToken\"\277\001\n\014FoundFinding\022\022\n\004repo\030\001 \001(\tR\004r" +
+      "epo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\033\n\trevi" +
+      "ew_id\030\003 \001(\tR\010reviewId\022\"\n\nhead_title\030\004 \001(" +
+      "\tH\000R\theadTitle\210\001\001\022.\n\007finding\030\005 \001(\0132\024.prw" +
+      "arden.v1.FindingR\007findingB\r\n\013_head_title" +
+      "\"@\n\010Grouping\"4\n\003Key\022\017\n\013unspecified\020\000\022\010\n\004" +
+      "rule\020\001\022\010\n\004file\020\002\022\010\n\004repo\020\003\"\213\002\n\014FindingGr" +
+      "oup\022\034\n\007rule_id\030\001 \001(\tH\000R\006ruleId\210\001\001\022\027\n\004rep" +
+      "o\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004file\030\003 \001(\tH\002R\004file" +
+      "\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R\nfile_bytes\210\001\001\0226" +
+      "\n\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySu" +
+      "mmaryR\007summary\022#\n\rpull_requests\030\006 \001(\005R\014p" +
+      "ullRequestsB\n\n\010_rule_idB\007\n\005_repoB\007\n\005_fil" +
+      "eB\r\n\013_file_bytes\"\241\001\n\027ListRepositoriesReq" +
+      "uest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022 \n\tpage_" +
+      "size\030\002 \001(\005H\001R\010pageSize\210\001\001\022\"\n\npage_token\030" +
+      "\003 \001(\tH\002R\tpageToken\210\001\001B\010\n\006_queryB\014\n\n_page" +
+      "_sizeB\r\n\013_page_token\"\177\n\030ListRepositories" +
+      "Response\022;\n\014repositories\030\001 \003(\0132\027.prwarde" +
+      "n.v1.RepositoryR\014repositories\022&\n\017next_pa" +
+      "ge_token\030\002 \001(\tR\rnextPageToken\"\250\001\n\nReposi" +
+      "tory\022\022\n\004repo\030\001 \001(\tR\004repo\022\030\n\007reviews\030\002 \001(" +
+      "\005R\007reviews\0220\n\004open\030\003 \001(\0132\034.prwarden.v1.S" +
+      "everitySummaryR\004open\022:\n\013last_review\030\004 \001(" +
+      "\0132\031.prwarden.v1.ListedReviewR\nlastReview" +
+      "\"\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001(\tR" +
+      "\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden" +
+      ".v1.GetSarifRequest.SuppressedH\000R\nsuppre" +
+      "ssed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013" +
+      "\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\245\005\n" +
+      "\022ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004rep" +
+      "o\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227" +
+      "\n\006status\030\003 \001(\0162\032.prwarden.v1.Review.Stat" +
+      "usH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pa" +
+      "geSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageTok" +
+      "en\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005query\210\001\001\022\"\n\ncrea" +
+      "ted_by\030\007 \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005since\030\010 " +
+      "\001(\0132\032.google.protobuf.TimestampR\005since\0220" +
+      "\n\005until\030\t \001(\0132\032.google.protobuf.Timestam" +
+      "pR\005until\022;\n\007verdict\030\n \001(\0162\034.prwarden.v1." +
+      "Verdict.OutcomeH\007R\007verdict\210\001\001\022I\n\010standin" +
+      "g\030\013 \001(\0162(.prwarden.v1.ListReviewsRequest" +
+      ".StandingH\010R\010standing\210\001\001\"9\n\010Standing\022\017\n\013" +
+      "unspecified\020\000\022\013\n\007running\020\001\022\017\n\013not_scanne" +
+      "d\020\002B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n" +
+      "\n_page_sizeB\r\n\013_page_tokenB\010\n\006_queryB\r\n\013" +
+      "_created_byB\n\n\010_verdictB\013\n\t_standing\"r\n\023" +
+      "ListReviewsResponse\0223\n\007reviews\030\001 \003(\0132\031.p" +
+      "rwarden.v1.ListedReviewR\007reviews\022&\n\017next" +
+      "_page_token\030\002 \001(\tR\rnextPageToken\"\243\002\n\023Cou" +
+      "ntReviewsRequest\022\031\n\005query\030\001 \001(\tH\000R\005query" +
+      "\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH\001R\tcreatedBy\210\001\001\022" +
+      "0\n\005since\030\003 \001(\0132\032.google.protobuf.Timesta" +
+      "mpR\005since\0220\n\005until\030\004 \001(\0132\032.google.protob" +
+      "uf.TimestampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004rep" +
+      "o\210\001\001\022 \n\tpr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010" +
+      "\n\006_queryB\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_" +
+      "number\"\263\001\n\024CountReviewsResponse\022\020\n\003all\030\001" +
+      " \001(\005R\003all\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006pas" +
+      "sed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\ni" +
+      "ncomplete\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013n" +
+      "ot_scanned\030\006 \001(\005R\nnotScanned\"\257\010\n\014ListedR" +
+      "eview\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006st" +
+      "atus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000" +
+      "R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber" +
+      "\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001" +
+      "(\0132\032.google.protobuf.TimestampR\013complete" +
+      "dAt\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1.Sever" +
+      "itySummaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ru" +
+      "leset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n" +
+      "\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated" +
+      "_at\030\n \001(\0132\032.google.protobuf.TimestampR\tc" +
+      "reatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.pr" +
+      "otobuf.TimestampR\tstartedAt\022.\n\005error\030\014 \001" +
+      "(\0132\030.prwarden.v1.ReviewErrorR\005error\022\034\n\tt" +
+      "runcated\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030" +
+      "\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwa" +
+      "rden.v1.VerdictR\007verdict\022<\n\010priority\030\020 \001" +
+      "(\0162\033.prwarden.v1.Priority.LevelH\003R\010prior" +
+      "ity\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210" +
+      "\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001" +
+      "\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.SeveritySum" +
+      "maryR\004open\022 \n\tnew_count\030\024 \001(\005H\006R\010newCoun" +
+      "t\210\001\001\022$\n\013fixed_count\030\025 \001(\005H\007R\nfixedCount\210" +
+      "\001\001\022.\n\020suppressed_count\030\026 \001(\005H\010R\017suppress" +
+      "edCount\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_b" +
+      "ase_shaB\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_" +
+      "head_authorB\014\n\n_new_countB\016\n\014_fixed_coun" +
+      "tB\023\n\021_suppressed_count\"2\n\023CancelReviewRe" +
+      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024Ca" +
+      "ncelReviewResponse\022+\n\006review\030\001 \001(\0132\023.prw" +
+      "arden.v1.ReviewR\006review\"1\n\022WatchReviewRe" +
+      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023W" +
+      "atchReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010r" +
+      "eviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Re" +
+      "view.StatusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003" +
+      " \001(\005R\tfilesDone\022$\n\013files_total\030\004 \001(\005H\001R\n" +
+      "filesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarde" +
+      "n.v1.SeveritySummaryR\007summary\022.\n\005error\030\006" +
+      " \001(\0132\030.prwarden.v1.ReviewErrorR\005error\022\035\n" +
+      "\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_" +
+      "available\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t" +
+      "\n\007_statusB\016\n\014_files_totalB\024\n\022_scanner_av" +
+      "ailable2\357\007\n\rReviewService\022\177\n\014CreateRevie" +
+      "w\022 .prwarden.v1.CreateReviewRequest\032!.pr" +
+      "warden.v1.CreateReviewResponse\"*\262\373\030&\n\004NO" +
+      "NE\022\036the review says who created it\022J\n\tGe" +
+      "tReview\022\035.prwarden.v1.GetReviewRequest\032\036" +
+      ".prwarden.v1.GetReviewResponse\022P\n\013ListRe" +
+      "views\022\037.prwarden.v1.ListReviewsRequest\032 " +
+      ".prwarden.v1.ListReviewsResponse\022S\n\014Coun" +
+      "tReviews\022 .prwarden.v1.CountReviewsReque" +
+      "st\032!.prwarden.v1.CountReviewsResponse\022S\n" +
+      "\014ListFindings\022 .prwarden.v1.ListFindings" +
+      "Request\032!.prwarden.v1.ListFindingsRespon" +
+      "se\022Y\n\016SearchFindings\022\".prwarden.v1.Searc" +
+      "hFindingsRequest\032#.prwarden.v1.SearchFin" +
+      "dingsResponse\022_\n\020ListRepositories\022$.prwa" +
+      "rden.v1.ListRepositoriesRequest\032%.prward" +
+      "en.v1.ListRepositoriesResponse\022>\n\010GetSar" +
+      "if\022\034.prwarden.v1.GetSarifRequest\032\024.googl" +
+      "e.api.HttpBody\022D\n\007GetDiff\022\033.prwarden.v1." +
+      "GetDiffRequest\032\034.prwarden.v1.GetDiffResp" +
+      "onse\022\177\n\014CancelReview\022 .prwarden.v1.Cance" +
+      "lReviewRequest\032!.prwarden.v1.CancelRevie" +
+      "wResponse\"*\262\373\030&\n\004NONE\022\036reviews are work," +
+      " not settings\022R\n\013WatchReview\022\037.prwarden." +
+      "v1.WatchReviewRequest\032 .prwarden.v1.Watc" +
+      "hReviewResponse0\001BN\n\016io.prwarden.v1P\001Z:g" +
+      "ithub.com/prwarden/prwarden/gen/go/prwar" +
+      "den/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -511,6 +513,7 @@ public final class ReviewOuterClass {
           com.google.api.HttpBodyProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
           io.prwarden.v1.Audit.getDescriptor(),
+          io.prwarden.v1.Diff.getDescriptor(),
           io.prwarden.v1.SeverityOuterClass.getDescriptor(),
           io.prwarden.v1.TriageOuterClass.getDescriptor(),
         });
@@ -728,6 +731,7 @@ public final class ReviewOuterClass {
     com.google.api.HttpBodyProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
     io.prwarden.v1.Audit.getDescriptor();
+    io.prwarden.v1.Diff.getDescriptor();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();
     io.prwarden.v1.TriageOuterClass.getDescriptor();
     com.google.protobuf.ExtensionRegistry registry =

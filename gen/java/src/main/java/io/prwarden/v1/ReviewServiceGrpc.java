@@ -267,6 +267,37 @@ public final class ReviewServiceGrpc {
     return getGetSarifMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest,
+      io.prwarden.v1.GetDiffResponse> getGetDiffMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "GetDiff",
+      requestType = io.prwarden.v1.GetDiffRequest.class,
+      responseType = io.prwarden.v1.GetDiffResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest,
+      io.prwarden.v1.GetDiffResponse> getGetDiffMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.GetDiffRequest, io.prwarden.v1.GetDiffResponse> getGetDiffMethod;
+    if ((getGetDiffMethod = ReviewServiceGrpc.getGetDiffMethod) == null) {
+      synchronized (ReviewServiceGrpc.class) {
+        if ((getGetDiffMethod = ReviewServiceGrpc.getGetDiffMethod) == null) {
+          ReviewServiceGrpc.getGetDiffMethod = getGetDiffMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.GetDiffRequest, io.prwarden.v1.GetDiffResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetDiff"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetDiffRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetDiffResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new ReviewServiceMethodDescriptorSupplier("GetDiff"))
+              .build();
+        }
+      }
+    }
+    return getGetDiffMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.CancelReviewRequest,
       io.prwarden.v1.CancelReviewResponse> getCancelReviewMethod;
 
@@ -507,6 +538,28 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    default void getDiff(io.prwarden.v1.GetDiffRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetDiffMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -690,6 +743,29 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public void getDiff(io.prwarden.v1.GetDiffRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getGetDiffMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -849,6 +925,28 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public io.prwarden.v1.GetDiffResponse getDiff(io.prwarden.v1.GetDiffRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getGetDiffMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -1004,6 +1102,28 @@ public final class ReviewServiceGrpc {
     public com.google.api.HttpBody getSarif(io.prwarden.v1.GetSarifRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getGetSarifMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public io.prwarden.v1.GetDiffResponse getDiff(io.prwarden.v1.GetDiffRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getGetDiffMethod(), getCallOptions(), request);
     }
 
     /**
@@ -1174,6 +1294,29 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
+     * GetDiff reads changed lines around the findings of a complete review, as its
+     * scan compared them: the head with where it left the base. The lines are read
+     * from the scanner's cache, and from the code host when that lacks them, for
+     * this answer only: no source is stored. What rules match that mask is replaced
+     * by `****` on both sides of the diff, and so are equal texts elsewhere in the
+     * answer. Scope: source:read, which no key has unless it was asked for.
+     * An answer has at most 64 files, 20,000 lines and 4 MiB, and what takes longer
+     * than 2 seconds to mask comes on the next page.
+     * Errors: NOT_FOUND, also for another organization's review; INVALID_ARGUMENT
+     * for a bad field or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a
+     * review that waits, runs, failed or was canceled; UNAVAILABLE while no scanner
+     * or code host can be reached. That source can't be shown is no error:
+     * `availability` says so.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetDiffResponse> getDiff(
+        io.prwarden.v1.GetDiffRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getGetDiffMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * CancelReview stops a queued or running review and answers it in its new
      * state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
      * (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -1194,8 +1337,9 @@ public final class ReviewServiceGrpc {
   private static final int METHODID_SEARCH_FINDINGS = 5;
   private static final int METHODID_LIST_REPOSITORIES = 6;
   private static final int METHODID_GET_SARIF = 7;
-  private static final int METHODID_CANCEL_REVIEW = 8;
-  private static final int METHODID_WATCH_REVIEW = 9;
+  private static final int METHODID_GET_DIFF = 8;
+  private static final int METHODID_CANCEL_REVIEW = 9;
+  private static final int METHODID_WATCH_REVIEW = 10;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1245,6 +1389,10 @@ public final class ReviewServiceGrpc {
         case METHODID_GET_SARIF:
           serviceImpl.getSarif((io.prwarden.v1.GetSarifRequest) request,
               (io.grpc.stub.StreamObserver<com.google.api.HttpBody>) responseObserver);
+          break;
+        case METHODID_GET_DIFF:
+          serviceImpl.getDiff((io.prwarden.v1.GetDiffRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.GetDiffResponse>) responseObserver);
           break;
         case METHODID_CANCEL_REVIEW:
           serviceImpl.cancelReview((io.prwarden.v1.CancelReviewRequest) request,
@@ -1329,6 +1477,13 @@ public final class ReviewServiceGrpc {
               com.google.api.HttpBody>(
                 service, METHODID_GET_SARIF)))
         .addMethod(
+          getGetDiffMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.GetDiffRequest,
+              io.prwarden.v1.GetDiffResponse>(
+                service, METHODID_GET_DIFF)))
+        .addMethod(
           getCancelReviewMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
             new MethodHandlers<
@@ -1398,6 +1553,7 @@ public final class ReviewServiceGrpc {
               .addMethod(getSearchFindingsMethod())
               .addMethod(getListRepositoriesMethod())
               .addMethod(getGetSarifMethod())
+              .addMethod(getGetDiffMethod())
               .addMethod(getCancelReviewMethod())
               .addMethod(getWatchReviewMethod())
               .build();
