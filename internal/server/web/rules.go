@@ -12,7 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 )
 
-// ruleRoutes are the pages about rules.
+// ruleRoutes are the pages about rules and the policy.
 func (h *Handler) ruleRoutes() {
 	h.person("GET /o/{org}/rules", h.rulesPage)
 	h.person("GET /o/{org}/rules/new", h.newRulePage)
@@ -21,6 +21,8 @@ func (h *Handler) ruleRoutes() {
 	h.person("POST /o/{org}/rules/{category}/{name}", h.changeRule)
 	h.person("GET /o/{org}/rules/{category}/{name}/edit", h.editRulePage)
 	h.person("POST /o/{org}/rules/{category}/{name}/edit", h.editRule)
+	h.person("GET /o/{org}/settings/policy", h.policyPage)
+	h.person("POST /o/{org}/settings/policy", h.setPolicy)
 }
 
 // rulesOnPage is how many rules a page lists.

@@ -136,6 +136,7 @@ func (h *Handler) routes() {
 	h.settingsRoutes()
 
 	h.ruleRoutes()
+	h.findingRoutes()
 
 	h.reviewRoutes()
 

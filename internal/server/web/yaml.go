@@ -15,8 +15,8 @@ import (
 )
 
 // toYAML writes a message as people write it in a file, its fields in their order.
-func toYAML(m proto.Message, all bool) (string, error) {
-	text, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: all}.Marshal(m)
+func toYAML(m proto.Message) (string, error) {
+	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func ruleYAML(r *prwardenv1.Rule) string {
 	if c := r.GetCases(); len(c.GetMatch())+len(c.GetNoMatch()) == 0 {
 		r.Cases = nil
 	}
-	text, err := toYAML(&prwardenv1.BatchRulesRequest{Version: 1, Rules: []*prwardenv1.Rule{r}}, false)
+	text, err := toYAML(&prwardenv1.BatchRulesRequest{Version: 1, Rules: []*prwardenv1.Rule{r}})
 	if err != nil {
 		return "# " + err.Error()
 	}
