@@ -98,9 +98,9 @@ func TestPolicyPage(t *testing.T) {
 	assert.NotContains(t, member.get(t, page).body, "Set policy")
 	assert.Equal(t, http.StatusForbidden, member.post(t, page, "etag", etag, "document", "").status)
 	for document, want := range map[string]string{
-		"fail_on: huge":                                "fail_on",
-		"fail_onn: high":                               "unknown field &#34;fail_onn&#34;",
-		"disable: [a":                                  "The document can&#39;t be read",
+		"fail_on: huge":  "fail_on",
+		"fail_onn: high": "unknown field &#34;fail_onn&#34;",
+		"disable: [a":    "The document can&#39;t be read",
 		"disable: [security/none, security/none-more]": "<code>disable[1]</code>: security/none-more is not a rule",
 	} {
 		a = owner.post(t, page, "etag", etag, "document", document)
