@@ -287,7 +287,8 @@ func (h *Reviews) WatchReview(
 }
 
 // guard cancels a watch, with the error that ends it, when its key is not good
-// any more or the server stops; it returns when ctx is done.
+// any more or the server stops; it returns when ctx is done. The session of a person
+// is asked for by the page that watches.
 func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
@@ -299,6 +300,9 @@ func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.
 			cancel(errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is stopping; watch again."))
 			return
 		case <-ticker.C:
+			if caller.UserID != "" {
+				continue
+			}
 			if err := h.keys.Recheck(ctx, caller); errs.KindOf(err) == errs.Unauthenticated && err != nil {
 				cancel(err)
 				return

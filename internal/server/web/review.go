@@ -70,11 +70,14 @@ func (f filter) with(change func(*filter)) string {
 	return cmp.Or(f.query(), "?")
 }
 
-// shows reports whether a finding is among those that are asked for.
+// shows reports whether a finding is shown: as one of those that the filters leave, or
+// as the one that was asked for.
 func (f filter) shows(x *prwardenv1.Finding) bool {
-	if f.At != "" && x.GetFingerprint() == f.At {
-		return true
-	}
+	return f.At != "" && x.GetFingerprint() == f.At || f.leaves(x)
+}
+
+// leaves reports whether the filters leave a finding.
+func (f filter) leaves(x *prwardenv1.Finding) bool {
 	decided := x.GetTriage() != nil
 	switch {
 	case f.State == "open" && decided, f.State == "decided" && !decided,
@@ -133,9 +136,14 @@ type fileView struct {
 	Path     string
 	Number   int // among the files that have such findings, from 0
 	Findings []*prwardenv1.Finding
-	Counts   []counted
+	Counts   []counted            // without the finding that was asked for, where the filters leave it out
 	Diff     *prwardenv1.FileDiff // nil without
 	Lazy     bool
+
+	Whole   bool  // all lines are shown
+	Lines   bool  // only some lines are shown, to be put into another page
+	Unfolds int32 // the first line that can be unfolded before these
+	Down    bool  // whether there are lines behind these
 
 	First int  // how many of its findings are on pages before this one
 	Split bool // whether others are on another page
@@ -157,12 +165,12 @@ func (f *fileView) worst() string {
 }
 
 // add puts a finding into the file.
-func (f *fileView) add(x *prwardenv1.Finding) {
+func (f *fileView) add(x *prwardenv1.Finding, counts bool) {
 	if f.Counts == nil {
 		f.Counts = countsOf(nil)
 	}
 	f.Findings = append(f.Findings, x)
-	if i := slices.Index(severities, x.GetSeverity().String()); i >= 0 {
+	if i := slices.Index(severities, x.GetSeverity().String()); i >= 0 && counts {
 		f.Counts[i].N++
 	}
 }
@@ -225,7 +233,7 @@ func (r *reviewView) tabs() (tabs []tab) {
 
 // divide finds the findings that are shown, their files, and what is on this page.
 func (r *reviewView) divide() {
-	var at int // of the finding that was asked for, among those that are shown
+	n, at := 0, 0 // at is the number of the finding that was asked for
 	files := map[string]*fileView{}
 	for _, x := range r.Filter.listOf(r.Review) {
 		if !r.Filter.shows(x) {
@@ -236,12 +244,16 @@ func (r *reviewView) divide() {
 			f = &fileView{Path: x.GetFile(), Number: len(r.Tree)}
 			files[f.Path], r.Tree = f, append(r.Tree, f)
 		}
-		f.add(x)
-		if r.Total++; x.GetFingerprint() == r.Filter.At {
-			at = r.Total
+		counts := r.Filter.leaves(x)
+		f.add(x, counts)
+		if counts {
+			r.Total++
+		}
+		if n++; x.GetFingerprint() == r.Filter.At {
+			at = n
 		}
 	}
-	r.Pages = max((r.Total+findingsPageSize-1)/findingsPageSize, 1)
+	r.Pages = max((n+findingsPageSize-1)/findingsPageSize, 1)
 	if at > 0 {
 		r.Filter.Page = (at-1)/findingsPageSize + 1
 	}
@@ -275,7 +287,7 @@ func pageOf(files []*fileView, from, to int) (out []*fileView) {
 		}
 		part := &fileView{Path: f.Path, Number: f.Number, First: first, Split: true}
 		for _, x := range f.Findings[first:last] {
-			part.add(x)
+			part.add(x, true)
 		}
 		out = append(out, part)
 	}

@@ -226,22 +226,5 @@ func (f decisionForm) cancelSwap() string {
 	return "#" + f.id()
 }
 
-// prosePart is a part of a text, which is code or not.
-type prosePart struct {
-	text string
-	code bool
-}
-
-// proseOf divides a text at backticks.
-func proseOf(s string) (out []prosePart) {
-	parts := strings.Split(shown(s), "`")
-	for i, p := range parts {
-		if p != "" {
-			out = append(out, prosePart{p, i%2 == 1 && i < len(parts)-1})
-		}
-	}
-
-	return out
-}
-
+// number writes a number of a message.
 func number(n int32) string { return strconv.Itoa(int(n)) }

@@ -142,7 +142,7 @@ func (h *Handler) addFindings(v *visit, r *reviewView, f *fileView) error {
 				continue
 			}
 			if skip--; skip < 0 && len(f.Findings) < take {
-				f.add(x)
+				f.add(x, true)
 			}
 		}
 		if req.PageToken = given(list.GetNextPageToken()); req.PageToken == nil || len(f.Findings) >= take {
@@ -179,6 +179,12 @@ func (h *Handler) linesPage(v *visit, r *reviewView, f *fileView, from int) erro
 		return err
 	}
 	f.Diff = &prwardenv1.FileDiff{File: f.Path, Hunks: hunks}
+	first, _ := strconv.Atoi(v.r.URL.Query().Get("first"))
+	f.Lines, f.Unfolds = true, int32(min(max(first, 1), from))
+	if v.r.URL.Query().Has("down") && len(hunks) > 0 {
+		_, end := ends(hunks[len(hunks)-1])
+		f.Down = end > int32(to)
+	}
 
 	return h.show(v, f.Path, "reviews", linesBody(h, v, r, f))
 }
@@ -202,21 +208,20 @@ func (h *Handler) readLines(v *visit, id, file string, from, to int) ([]*prwarde
 // its changes.
 func (h *Handler) readWhole(v *visit, id string, f *fileView) error {
 	var all []*prwardenv1.Hunk
-	for from := 1; from < wholeLines; from += askLines {
+	f.Diff.Truncated = true
+	for from := 1; from < wholeLines && f.Diff.GetTruncated(); from += askLines {
 		hunks, err := h.readLines(v, id, f.Path, from, from+askLines-1)
 		if err != nil {
 			return err
 		}
-		n := 0
-		for _, k := range hunks {
-			n += len(k.GetLines())
-		}
 		all = append(all, hunks...)
-		if n < askLines {
-			break
+		end := int32(0)
+		if len(hunks) > 0 {
+			_, end = ends(hunks[len(hunks)-1])
 		}
+		f.Diff.Truncated = end >= int32(from+askLines)
 	}
-	f.Diff.Hunks = joined(all)
+	f.Whole, f.Diff.Hunks = true, joined(all)
 
 	return nil
 }
@@ -273,8 +278,10 @@ func rows(h *Handler, v *visit, r *reviewView, f *fileView) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		t := newTable(f, r.Filter.State == "fixed")
 		t.card = func(x *prwardenv1.Finding) error { return card(h, v, r, x).Render(ctx, &t.out) }
-		t.unfold = func(from, to int32) string {
-			return r.fileLink(v, f, "&from="+strconv.Itoa(int(from))+"&to="+strconv.Itoa(int(to)))
+		t.unfold = func(query string) string { return r.fileLink(v, f, query) }
+		t.whole = f.Whole
+		if f.Lines {
+			t.start, t.tail, t.whole = f.Unfolds, f.Down, true
 		}
 		if err := t.write(); err != nil {
 			return err

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
@@ -31,16 +32,20 @@ type table struct {
 	hunks  []*prwardenv1.Hunk
 	byLine map[int32][]*prwardenv1.Finding
 	card   func(*prwardenv1.Finding) error
-	unfold func(from, to int32) string
+	unfold func(query string) string // the address of more lines
 
-	full bool // whether hunks have lines of a diff, and not snippets
+	full  bool  // whether hunks have lines of a diff, and not snippets
+	whole bool  // whether all of them are shown, however many
+	start int32 // the first line that can be unfolded
+	tail  bool  // whether lines behind the last hunk can be unfolded
 }
 
 // newTable is a table of the changes of a file, and of snippets where there are none.
 func newTable(f *fileView, fixed bool) *table {
-	t := &table{file: f, byLine: map[int32][]*prwardenv1.Finding{}}
+	t := &table{file: f, byLine: map[int32][]*prwardenv1.Finding{}, start: 1}
 	if d := f.Diff; d != nil && len(d.GetHunks()) > 0 && !fixed {
 		t.hunks, t.full = d.GetHunks(), true
+		t.tail = d.GetTruncated() || d.GetChange() != prwardenv1.FileChange_added && !f.Whole
 	} else {
 		t.hunks = snippets(f.Findings)
 	}
@@ -53,22 +58,23 @@ func newTable(f *fileView, fixed bool) *table {
 
 // write writes all rows. Findings whose line the diff doesn't have are behind it.
 func (t *table) write() error {
-	total, reached := 0, int32(1)
+	total, reached := 0, t.start
 	for _, k := range t.hunks {
 		total += len(k.GetLines())
 	}
 	for _, k := range t.hunks {
 		lines := numbered(k)
 		for _, run := range t.runs(lines, total) {
-			t.writeGap(reached, lines[run.from].after, k.GetSection())
+			t.writeGap(reached, lines[run.from:run.to], k)
 			if err := t.writeRun(lines[run.from:run.to]); err != nil {
 				return err
 			}
-			reached = lastAfter(lines[:run.to]) + 1
+			reached = max(reached, lastAfter(lines[:run.to])+1)
+			t.tail = t.tail || run.to < len(lines)
 		}
 	}
-	if t.full && t.file.Diff.GetTruncated() {
-		t.writeGap(reached, reached+unfoldLines, "")
+	if t.full && t.tail {
+		t.writeUnfold("↓", reached, reached, reached+unfoldLines-1, "")
 	}
 
 	var left []*prwardenv1.Finding
@@ -79,7 +85,7 @@ func (t *table) write() error {
 	}
 	for _, k := range snippets(left) {
 		t.full = false
-		t.writeGap(0, 0, "")
+		t.writeGap(0, nil, k)
 		if err := t.writeRun(numbered(k)); err != nil {
 			return err
 		}
@@ -123,7 +129,7 @@ type run struct{ from, to int }
 
 // runs are the parts of a hunk that are shown.
 func (t *table) runs(lines []tableRow, total int) (out []run) {
-	if total <= smallFile || !t.full {
+	if total <= smallFile || t.whole || !t.full {
 		return []run{{0, len(lines)}}
 	}
 	for i, l := range lines {
@@ -141,24 +147,36 @@ func (t *table) runs(lines []tableRow, total int) (out []run) {
 	return out
 }
 
-// writeGap writes what stands between two parts: where the next is, and what unfolds
-// the lines before it.
-func (t *table) writeGap(reached, next int32, section string) {
-	switch {
-	case !t.full:
+// writeGap writes what stands before a part: where it is, and what unfolds the lines
+// before it.
+func (t *table) writeGap(reached int32, rows []tableRow, k *prwardenv1.Hunk) {
+	if !t.full {
 		if t.out.Len() > 0 {
 			t.out.WriteString(`<tr class="hunk"><td colspan="3"></td></tr>`)
 		}
 		return
-	case next <= reached:
-		return
 	}
-	from := max(reached, next-unfoldLines)
+	next := int32(0)
+	for _, row := range rows {
+		if next = row.after; next > 0 {
+			break
+		}
+	}
+	if next > reached {
+		t.writeUnfold("↑", reached, max(reached, next-unfoldLines), next-1, k.GetSection())
+	}
+}
+
+// writeUnfold writes the link to lines that are left out. Those from the first one on
+// can be unfolded further.
+func (t *table) writeUnfold(arrow string, first, from, to int32, section string) {
+	query := fmt.Sprintf("&from=%d&to=%d&first=%d", from, to, first)
+	if arrow == "↓" {
+		query += "&down=1"
+	}
 	t.out.WriteString(`<tr class="hunk"><td colspan="2"><a data-rows href="`)
-	template.HTMLEscape(&t.out, []byte(t.unfold(from, next-1)))
-	t.out.WriteString(`" aria-label="Show lines ` + strconv.Itoa(int(from)) + " to " + strconv.Itoa(int(next-1)) + `">↑ `)
-	t.out.WriteString(strconv.Itoa(int(next - from)))
-	t.out.WriteString(`</a></td><td>`)
+	template.HTMLEscape(&t.out, []byte(t.unfold(query)))
+	fmt.Fprintf(&t.out, `" aria-label="Show lines %d to %d">%s %d</a></td><td>`, from, to, arrow, to-from+1)
 	template.HTMLEscape(&t.out, []byte(section))
 	t.out.WriteString("</td></tr>\n")
 }

@@ -64,15 +64,6 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// clockOf is a time of a message to the minute; "never" for none.
-func clockOf(t *timestamppb.Timestamp) string {
-	if t == nil {
-		return "never"
-	}
-
-	return t.AsTime().UTC().Format("2 Jan 2006, 15:04 UTC")
-}
-
 // shown is a text from outside with signs in place of the characters that nobody
 // sees or that change how others are read, such as those that turn the direction.
 func shown(s string) string {
@@ -97,4 +88,13 @@ func shown(s string) string {
 // hidden tells control characters other than white space, and those that format.
 func hidden(r rune) bool {
 	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// clockOf is a time of a message to the minute; "never" for none.
+func clockOf(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return "never"
+	}
+
+	return t.AsTime().UTC().Format("2 Jan 2006, 15:04 UTC")
 }

@@ -34,7 +34,7 @@ async function swap(selectors, url, options = {}, push = false) {
   }
   if (!answer.ok) { const e = $('.problem, .wrong', page); say(e ? e.textContent : 'That failed'); if (e && !$('.wrong')) $('#toast').replaceChildren(Object.assign(document.createElement('p'), {className: 'toast bad', textContent: e.textContent.trim()})); }
   if (push) history.pushState({}, '', answer.url);
-  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({preventScroll: true});
+  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({preventScroll: true});
   const told = $('#toast .toast');
   if (told) say(told.firstElementChild?.textContent ?? told.textContent);
   begin();
@@ -112,7 +112,7 @@ async function load(place) {
 async function unfold(link) {
   const answer = await fetch(link.href);
   const rows = $$('.diff tbody > tr', new DOMParser().parseFromString(await answer.text(), 'text/html'));
-  if (!answer.ok || !rows.length) { say('These lines can\'t be shown'); return; }
+  if (!answer.ok) { say('These lines can\'t be shown'); return; }
   link.closest('tr').replaceWith(...rows);
 }
 
