@@ -144,14 +144,14 @@ func foundAddress(v *visit, x *prwardenv1.FoundFinding) string {
 	return v.here("/reviews/" + x.GetReviewId() + "?at=" + fingerprint + "#x" + fingerprint)
 }
 
-// repositoriesView is what the list of repositories shows.
-type repositoriesView struct {
+// repoList is what the list of repositories shows.
+type repoList struct {
 	Query, Page, Next string
 	Rows              []*prwardenv1.Repository
 	Server            string
 }
 
-func (r repositoriesView) link(v *visit, page string) string {
+func (r repoList) link(v *visit, page string) string {
 	q := url.Values{}
 	if r.Query != "" {
 		q.Set("q", r.Query)
@@ -165,7 +165,7 @@ func (r repositoriesView) link(v *visit, page string) string {
 
 func (h *Handler) repositoriesPage(v *visit) error {
 	q := v.r.URL.Query()
-	view := repositoriesView{Query: strings.TrimSpace(q.Get("q")), Page: q.Get("page"), Server: h.origin(v.r)}
+	view := repoList{Query: strings.TrimSpace(q.Get("q")), Page: q.Get("page"), Server: h.origin(v.r)}
 	got, err := h.calls.reviews.ListRepositories(v.ctx(), &prwardenv1.ListRepositoriesRequest{
 		Query: given(view.Query), PageToken: given(view.Page),
 	})
@@ -174,5 +174,5 @@ func (h *Handler) repositoriesPage(v *visit) error {
 	}
 	view.Rows, view.Next = got.GetRepositories(), got.GetNextPageToken()
 
-	return h.show(v, "Repositories", "repositories", repositoriesBody(h, v, view))
+	return h.show(v, "Repositories", "repositories", repoListBody(h, v, view))
 }

@@ -1276,7 +1276,7 @@ func foundBulk(v *visit) templ.Component {
 	})
 }
 
-func repositoriesBody(h *Handler, v *visit, r repositoriesView) templ.Component {
+func repoListBody(h *Handler, v *visit, r repoList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
