@@ -24,7 +24,12 @@ async function swap(selectors, url, options = {}, push = false) {
   const focused = document.activeElement?.id;
   for (const s of new Set([...selectors.split(' '), '#toast'])) {
     const fresh = $(s, page), old = $(s);
-    if (fresh && old) old.replaceWith(document.adoptNode(fresh));
+    if (fresh && old) {
+      const had = old.contains(document.activeElement), field = $('[autofocus]', fresh);
+      old.replaceWith(document.adoptNode(fresh));
+      if (field) field.focus({preventScroll: true});
+      else if (had) fresh.focus({preventScroll: true});
+    }
     else if (old && s !== '#toast') old.removeAttribute('aria-busy');
   }
   if (!answer.ok) { const e = $('.problem, .wrong', page); say(e ? e.textContent : 'That failed'); if (e && !$('.wrong')) $('#toast').replaceChildren(Object.assign(document.createElement('p'), {className: 'toast bad', textContent: e.textContent.trim()})); }
