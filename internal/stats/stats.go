@@ -30,6 +30,9 @@ type Store interface {
 	// RuleStats sums the numbers up by rule, or by rule and repository: those
 	// that found most come first, then by rule and repository.
 	RuleStats(ctx context.Context, org string, f Filter) ([]Rule, error)
+
+	// Trend returns what happened in a window of days, and in the days after it.
+	Trend(ctx context.Context, org string, f TrendFilter) (Trend, error)
 }
 
 // Filter selects numbers. Zero fields select all.
@@ -57,7 +60,11 @@ type Rule struct {
 	Found      int64
 	Fixed      int64
 	Suppressed int64
-	Work       int64 // bytes
+
+	// Decisions that were made about its findings, and stand.
+	Accepted, FalsePositive, WontFix int64
+
+	Work int64 // bytes
 }
 
 // Service answers from a store.

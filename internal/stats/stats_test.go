@@ -19,6 +19,11 @@ import (
 type store struct {
 	n     int
 	asked []stats.Filter
+	trend stats.Trend
+}
+
+func (s *store) Trend(context.Context, string, stats.TrendFilter) (stats.Trend, error) {
+	return s.trend, nil
 }
 
 func (s *store) RuleStats(_ context.Context, _ string, f stats.Filter) (rules []stats.Rule, err error) {

@@ -23,6 +23,8 @@ type decidable struct {
 	Summary     jsonOf[finding.Summary] `db:"summary"`
 	NotLookedAt int                     `db:"not_looked_at"`
 	FindingRows int                     `db:"finding_rows"`
+	Latest      bool                    `db:"latest"`
+	openRow
 }
 
 // latestReviews are the latest complete reviews of a pull request, or for 0 of all of a
@@ -31,8 +33,8 @@ type decidable struct {
 func (t *tx) latestReviews(ctx context.Context, org, repo string, pr int32) ([]decidable, error) {
 	const seenPerReview = 20 // older ones of the same pull request
 	var all []decidable
-	err := t.list(ctx, &all, `SELECT id, pr_number, ruleset, created_by, fail_on, summary, not_looked_at, finding_rows
-		FROM reviews WHERE organization = ? AND repo = ? AND (? = 0 OR pr_number = ?) AND status = 'complete'
+	err := t.list(ctx, &all, `SELECT id, pr_number, ruleset, created_by, fail_on, summary, not_looked_at, finding_rows, latest,
+		`+openColumns+` FROM reviews WHERE organization = ? AND repo = ? AND (? = 0 OR pr_number = ?) AND status = 'complete'
 		ORDER BY created_at DESC, id DESC LIMIT ?`, org, repo, pr, pr, seenPerReview*triage.MaxReviews)
 
 	return latestOf(all), err
@@ -201,6 +203,11 @@ func (t *tx) judgeAgain(ctx context.Context, org, repo string, reviews []decidab
 		if err := t.setVerdict(ctx, org, r.ID, open, rule.Severity(r.FailOn), r.NotLookedAt); err != nil {
 			return err
 		}
+		if r.Latest {
+			if err := t.countOpen(ctx, org, repo, r.open(), open); err != nil {
+				return err
+			}
+		}
 		t.tell(changedEvent + r.ID)
 		if !published[r.PRNumber] {
 			published[r.PRNumber] = true
@@ -214,38 +221,42 @@ func (t *tx) judgeAgain(ctx context.Context, org, repo string, reviews []decidab
 }
 
 // decide applies what is decided to a review that has just finished. It comes after the
-// organization's row was changed, so that no decision made at the same time is missed.
-func (t *tx) decide(ctx context.Context, c review.Claim, repo string, o finding.Result) error {
+// organization's row was changed, so that no decision made at the same time is missed. It
+// returns what is open then.
+func (t *tx) decide(
+	ctx context.Context, c review.Claim, repo string, o finding.Result,
+) (open finding.Summary, err error) {
+	open = finding.NewSummary()
+	maps.Copy(open, o.Summary)
 	today := t.now.Format(time.DateOnly)
 	var rows []triageRow
-	err := t.list(ctx, &rows, `SELECT `+triageColumns+` FROM triage WHERE organization = ? AND repo = ?
+	err = t.list(ctx, &rows, `SELECT `+triageColumns+` FROM triage WHERE organization = ? AND repo = ?
 		AND pr_number IN (0, ?) AND (until = '' OR until >= ?)`, c.Organization, repo, c.PRNumber, today)
 	if err != nil || len(rows) == 0 {
-		return err
+		return open, err
 	}
 	now := effective{}
 	for _, r := range rows {
 		now.add(r)
 	}
 
-	open, aside := finding.NewSummary(), false
-	maps.Copy(open, o.Summary)
+	aside := false
 	for i, f := range o.Findings {
 		by := now.of(f.Fingerprint, c.PRNumber)
 		if by == nil || o.Refuses != nil && o.Refuses(f, *by, today) != nil {
 			continue
 		}
 		if _, err := t.setAside(ctx, c.ReviewID, i, "", by); err != nil {
-			return err
+			return nil, err
 		}
 		open[f.Severity]--
 		aside = true
 	}
 	if !aside {
-		return nil
+		return open, nil
 	}
 
 	threshold := cmp.Or(o.Verdict.Threshold, c.FailOn)
 
-	return t.setVerdict(ctx, c.Organization, c.ReviewID, open, threshold, o.Verdict.NotLookedAt)
+	return open, t.setVerdict(ctx, c.Organization, c.ReviewID, open, threshold, o.Verdict.NotLookedAt)
 }

@@ -232,13 +232,22 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 			return err
 		}
 
+		if err := t.live(ctx, c, r.Repo, all.of(finding.KindFixed)); err != nil {
+			return err
+		}
+
 		if err := t.complete(ctx, c, r, o, all); err != nil {
 			return err
 		}
-		if err := t.makeLatest(ctx, c, r); err != nil {
+		before, latest, err := t.makeLatest(ctx, c, r)
+		if err != nil {
 			return err
 		}
-		if err := t.decide(ctx, c, r.Repo, o); err != nil {
+		open, err := t.decide(ctx, c, r.Repo, o)
+		if err == nil && latest {
+			err = t.countOpen(ctx, c.Organization, r.Repo, before, open)
+		}
+		if err != nil {
 			return err
 		}
 		if err := t.announceReview(ctx, c.Organization, webhook.ReviewCompleted, c.ReviewID); err != nil {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
@@ -16,23 +18,31 @@ const (
 )
 
 // makeLatest makes a review that has just finished the latest one of its pull request,
-// unless one that was created later is. It comes after the organization's row was
-// changed, so that no two do it at a time.
-func (t *tx) makeLatest(ctx context.Context, c review.Claim, r finishing) error {
-	const ofPull = ` WHERE organization = ? AND repo = ? AND pr_number = ? AND latest`
-	var later int
-	if err := t.get(ctx, &later, `SELECT COUNT(*) FROM reviews`+ofPull+` AND (created_at, id) > (?, ?)`,
-		c.Organization, r.Repo, c.PRNumber, r.CreatedAt, c.ReviewID); err != nil || later > 0 {
-		return err
+// unless one that was created later is, and returns what was open before. It comes after
+// the organization's row was changed, so that no two do it at a time.
+func (t *tx) makeLatest(ctx context.Context, c review.Claim, r finishing) (open finding.Summary, done bool, err error) {
+	const setLatest = `UPDATE reviews SET latest = ? WHERE organization = ? AND id = ?`
+	var was struct {
+		ID    string
+		Later bool
+		openRow
 	}
-	if _, err := t.exec(ctx, `UPDATE reviews SET latest = ?`+ofPull, false, c.Organization, r.Repo,
-		c.PRNumber); err != nil {
-		return err
+	err = t.get(ctx, &was, `SELECT id, (created_at, id) > (?, ?) AS later, `+openColumns+` FROM reviews
+		WHERE organization = ? AND repo = ? AND pr_number = ? AND latest`,
+		r.CreatedAt, c.ReviewID, c.Organization, r.Repo, c.PRNumber)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil || was.Later:
+		return nil, false, err
+	default:
+		open = was.open()
+		if _, err := t.exec(ctx, setLatest, false, c.Organization, was.ID); err != nil {
+			return nil, false, err
+		}
 	}
-	_, err := t.exec(ctx, `UPDATE reviews SET latest = ? WHERE organization = ? AND id = ?`,
-		true, c.Organization, c.ReviewID)
+	_, err = t.exec(ctx, setLatest, true, c.Organization, c.ReviewID)
 
-	return err
+	return open, true, err
 }
 
 // openColumns are those of openRow.

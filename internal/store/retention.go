@@ -52,17 +52,22 @@ func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest tim
 
 // deleted is a review that was deleted.
 type deleted struct {
-	ID     string
-	Status review.Status
-	Size   int // rows that hung on it
+	ID           string
+	Organization string
+	Repo         string
+	PRNumber     int32 `db:"pr_number"`
+	Status       review.Status
+	Latest       bool
+	Size         int // rows that hung on it
+	openRow
 }
 
 // deleteReviews deletes the first of some reviews, with their findings and skips,
 // as many as one step may. which selects and locks at most purgeReviews of them.
 func (t *tx) deleteReviews(ctx context.Context, which string, args ...any) ([]deleted, error) {
 	var list []deleted
-	if err := t.list(ctx, &list, `SELECT id, status, finding_rows + skip_rows AS size FROM reviews WHERE `+which,
-		args...); err != nil || len(list) == 0 {
+	if err := t.list(ctx, &list, `SELECT id, organization, repo, pr_number, status, latest,
+		finding_rows + skip_rows AS size, `+openColumns+` FROM reviews WHERE `+which, args...); err != nil || len(list) == 0 {
 		return nil, err
 	}
 
@@ -75,9 +80,11 @@ func (t *tx) deleteReviews(ctx context.Context, which string, args ...any) ([]de
 		ids = append(ids, r.ID)
 	}
 	condition, args := in("id", ids)
-	_, err := t.exec(ctx, `DELETE FROM reviews WHERE `+condition, args...)
+	if _, err := t.exec(ctx, `DELETE FROM reviews WHERE `+condition, args...); err != nil {
+		return nil, err
+	}
 
-	return list[:len(ids)], err
+	return list[:len(ids)], t.forget(ctx, list[:len(ids)])
 }
 
 // PurgeKeys implements review.RetentionStore.

@@ -37,7 +37,7 @@ func ofOrganizations() map[string]string {
 		"rule_history": "organization", "rules_files": "organization", "policies": "organization",
 		"api_keys": "organization", "audit_events": "organization",
 		"triage": "organization", "triage_changes": "organization", "commands": "organization",
-		"finding_days": "organization", "pull_requests": "organization", "threads": "organization",
+		"finding_days": "organization", "open_days": "organization", "finding_lives": "organization", "pull_requests": "organization", "threads": "organization",
 		"published": "organization", "connection_calls": "organization",
 		"connections": "organization", "connection_setups": "organization", "deliveries": "organization", "sweeps": "organization",
 		"webhooks": "organization", "webhook_messages": "organization", "webhook_deliveries": "organization",
@@ -135,7 +135,7 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	require.NoError(t, err)
 	_, err = s.SetTriage(ctx, org, triage.Change{
 		ID: "trg_" + org, Repo: "o/r", Fingerprints: []string{"0f"}, Decision: finding.Accepted,
-	}, nil)
+	}, map[string]finding.Finding{"0f": {RuleID: "custom/r", Severity: rule.Low}})
 	require.NoError(t, err)
 	_, err = s.CreateConnection(ctx, connection.Stored{
 		Sealed: []byte("sealed"), Connection: connection.Connection{ID: "con_" + org, Organization: org, State: "active"},

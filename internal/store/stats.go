@@ -29,10 +29,12 @@ func (t *tx) countDay(ctx context.Context, org, repo string, counts []stats.Coun
 // ruleStatsQuery sums numbers up. The first parameter says whether repositories
 // are told apart, and the last but four whether a page before has ended at what
 // follows.
-const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed, work FROM (
+const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed, accepted, false_positive, wont_fix, work FROM (
 		SELECT rule_id, CASE WHEN ? THEN repo ELSE '' END AS repo,
 			CAST(SUM(found) AS BIGINT) AS found, CAST(SUM(fixed) AS BIGINT) AS fixed,
-			CAST(SUM(suppressed) AS BIGINT) AS suppressed, CAST(SUM(work) AS BIGINT) AS work
+			CAST(SUM(suppressed) AS BIGINT) AS suppressed, CAST(SUM(accepted) AS BIGINT) AS accepted,
+			CAST(SUM(false_positive) AS BIGINT) AS false_positive, CAST(SUM(wont_fix) AS BIGINT) AS wont_fix,
+			CAST(SUM(work) AS BIGINT) AS work
 		FROM finding_days
 		WHERE organization = ? AND day >= ? AND day <= ? AND (? = '' OR repo = ?) AND (? = '' OR rule_id = ?)
 			AND ` + atLeast + `
@@ -43,12 +45,15 @@ const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed, work FRO
 // RuleStats implements stats.Store.
 func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]stats.Rule, error) {
 	var rows []struct {
-		RuleID     string `db:"rule_id"`
-		Repo       string
-		Found      int64
-		Fixed      int64
-		Suppressed int64
-		Work       int64
+		RuleID        string `db:"rule_id"`
+		Repo          string
+		Found         int64
+		Fixed         int64
+		Suppressed    int64
+		Accepted      int64
+		FalsePositive int64 `db:"false_positive"`
+		WontFix       int64 `db:"wont_fix"`
+		Work          int64
 	}
 	err := s.read(ctx, "read the numbers of rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, ruleStatsQuery, f.ByRepository, org, f.Since, f.Until, f.Repo, f.Repo, f.RuleID, f.RuleID,
@@ -65,9 +70,17 @@ func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]st
 // PurgeStats implements review.RetentionStore.
 func (s *Store) PurgeStats(ctx context.Context, days int, latest time.Time) (n int, more bool, err error) {
 	return s.purge(ctx, "delete old numbers", latest, func(t *tx, now time.Time) (int64, error) {
-		return t.exec(ctx, `DELETE FROM finding_days WHERE (organization, day, repo, rule_id, severity) IN
+		last := now.AddDate(0, 0, -days).Format(time.DateOnly)
+		open, err := t.exec(ctx, `DELETE FROM open_days WHERE (organization, day, repo, severity) IN
+			(SELECT d.organization, d.day, d.repo, d.severity FROM organizations o
+			 JOIN open_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`, last, purgeRows)
+		if err != nil {
+			return 0, err
+		}
+		numbers, err := t.exec(ctx, `DELETE FROM finding_days WHERE (organization, day, repo, rule_id, severity) IN
 			(SELECT d.organization, d.day, d.repo, d.rule_id, d.severity FROM organizations o
-			 JOIN finding_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`,
-			now.AddDate(0, 0, -days).Format(time.DateOnly), purgeRows)
+			 JOIN finding_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`, last, purgeRows)
+
+		return open + numbers, err
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // triageColumns are those of triageRow.
-const triageColumns = `organization, repo, fingerprint, pr_number, rule_id, decision, reason, until, actor,
+const triageColumns = `organization, repo, fingerprint, pr_number, rule_id, severity, decision, reason, until, actor,
 	change_id, decided_at`
 
 // triageRow is a decision as it is stored. Its JSON is what triage_changes has.
@@ -24,6 +24,7 @@ type triageRow struct {
 	Fingerprint  string           `db:"fingerprint"  json:"-"`
 	PRNumber     int32            `db:"pr_number"    json:"-"`
 	RuleID       string           `db:"rule_id"      json:"rule_id"`
+	Severity     severity         `db:"severity"     json:"severity"`
 	Decision     finding.Decision `db:"decision"     json:"decision"`
 	Reason       string           `db:"reason"       json:"reason"`
 	Until        string           `db:"until"        json:"until"`
@@ -97,7 +98,7 @@ func (s *Store) Latest(
 // SetTriage implements triage.Store. Finish takes the organization's row before it reads
 // decisions, as this does before it looks for reviews, so none misses the other.
 func (s *Store) SetTriage(
-	ctx context.Context, org string, c triage.Change, ruleIDs map[string]string,
+	ctx context.Context, org string, c triage.Change, findings map[string]finding.Finding,
 ) (changed int, err error) {
 	c.Reason = auth.MaskTokens(c.Reason)
 	err = s.write(ctx, "decide about findings", of(org), func(t *tx) error {
@@ -129,7 +130,8 @@ func (s *Store) SetTriage(
 		for i, f := range fingerprints {
 			if c.Decision != finding.Open {
 				rows[i] = &triageRow{
-					Organization: org, Repo: c.Repo, Fingerprint: f, PRNumber: c.PRNumber, RuleID: ruleIDs[f],
+					Organization: org, Repo: c.Repo, Fingerprint: f, PRNumber: c.PRNumber,
+					RuleID: findings[f].RuleID, Severity: severity(findings[f].Severity),
 					Decision: c.Decision, Reason: c.Reason, Until: c.Until, Actor: actor, ChangeID: c.ID,
 					DecidedAt: at(t.now),
 				}
@@ -179,6 +181,10 @@ func (t *tx) decided(
 		return err
 	}
 
+	if err := t.countDecisions(ctx, org, c, before, after); err != nil {
+		return err
+	}
+
 	return t.applyDecisions(ctx, org, c.Repo, c.PRNumber, c.Fingerprints)
 }
 
@@ -217,7 +223,7 @@ func (t *tx) putDecisions(ctx context.Context, org string, c triage.Change, rows
 		r := rows[i]
 
 		return []any{
-			r.Organization, r.Repo, r.Fingerprint, r.PRNumber, r.RuleID, r.Decision, r.Reason, r.Until, r.Actor, r.ChangeID,
+			r.Organization, r.Repo, r.Fingerprint, r.PRNumber, r.RuleID, r.Severity, r.Decision, r.Reason, r.Until, r.Actor, r.ChangeID,
 			r.DecidedAt,
 		}
 	})

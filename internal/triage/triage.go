@@ -77,9 +77,10 @@ type Store interface {
 	Latest(ctx context.Context, org, repo string, pr int32, fingerprints []string) ([]finding.Finding, error)
 
 	// SetTriage stores decisions, and applies them to the verdicts of the latest complete
-	// reviews, in one transaction. ruleIDs has the rule of each finding. It returns how
+	// reviews, in one transaction. findings has each of them, unless they are taken back.
+	// It returns how
 	// many decisions changed; when none did nothing is stored.
-	SetTriage(ctx context.Context, org string, c Change, ruleIDs map[string]string) (changed int, err error)
+	SetTriage(ctx context.Context, org string, c Change, findings map[string]finding.Finding) (changed int, err error)
 
 	// UndoTriage puts back what a change replaced, and returns how much that is;
 	// NotFound (TRIAGE_NOT_FOUND), and FailedPrecondition (TRIAGE_CHANGED) when somebody
@@ -128,14 +129,14 @@ func (s *Service) Set(ctx context.Context, org string, c Change) (id string, cha
 		return "", 0, err
 	}
 
-	ruleIDs := map[string]string{}
+	var findings map[string]finding.Finding
 	if c.Decision != finding.Open {
-		if ruleIDs, err = s.allowed(ctx, org, c, today); err != nil {
+		if findings, err = s.allowed(ctx, org, c, today); err != nil {
 			return "", 0, err
 		}
 	}
 	c.ID = NewID()
-	changed, err = s.store.SetTriage(ctx, org, c, ruleIDs)
+	changed, err = s.store.SetTriage(ctx, org, c, findings)
 	if err != nil || changed == 0 {
 		return "", 0, err
 	}
@@ -143,19 +144,20 @@ func (s *Service) Set(ctx context.Context, org string, c Change) (id string, cha
 	return c.ID, changed, nil
 }
 
-// allowed returns the rules of the findings, all of which the policy must allow to be
-// set aside.
-func (s *Service) allowed(ctx context.Context, org string, c Change, today string) (map[string]string, error) {
+// allowed returns the findings, all of which the policy must allow to be set aside.
+func (s *Service) allowed(
+	ctx context.Context, org string, c Change, today string,
+) (map[string]finding.Finding, error) {
 	found, err := s.store.Latest(ctx, org, c.Repo, c.PRNumber, c.Fingerprints)
 	if err != nil {
 		return nil, err
 	}
-	ruleIDs := make(map[string]string, len(found))
+	findings := make(map[string]finding.Finding, len(found))
 	for _, f := range found {
-		ruleIDs[f.Fingerprint] = f.RuleID
+		findings[f.Fingerprint] = f
 	}
 	for _, fingerprint := range c.Fingerprints {
-		if ruleIDs[fingerprint] == "" {
+		if _, ok := findings[fingerprint]; !ok {
 			return nil, errs.New(errs.NotFound, errs.ReasonFindingNotFound,
 				"No latest review there has a finding %q; fingerprints are in the answer of GET /v1/reviews/{review_id}.",
 				fingerprint)
@@ -174,7 +176,7 @@ func (s *Service) allowed(ctx context.Context, org string, c Change, today strin
 		}
 	}
 
-	return ruleIDs, nil
+	return findings, nil
 }
 
 // judge is policy.Policy.MayDecide for a repository.

@@ -35,8 +35,11 @@ func (w *world) Latest(context.Context, string, string, int32, []string) ([]find
 	return w.findings, nil
 }
 
-func (w *world) SetTriage(_ context.Context, _ string, c triage.Change, ruleIDs map[string]string) (int, error) {
-	w.set, w.ruleIDs = append(w.set, c), ruleIDs
+func (w *world) SetTriage(_ context.Context, _ string, c triage.Change, findings map[string]finding.Finding) (int, error) {
+	w.set, w.ruleIDs = append(w.set, c), map[string]string{}
+	for fingerprint, f := range findings {
+		w.ruleIDs[fingerprint] = f.RuleID
+	}
 	if c.Reason == "as before" {
 		return 0, nil
 	}

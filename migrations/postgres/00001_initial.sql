@@ -207,8 +207,43 @@ CREATE TABLE finding_days (
     fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
     suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
     work         BIGINT  NOT NULL CHECK (work >= 0),       -- bytes that the engine looked at for the rule
+    accepted       INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0), -- decisions that were made that day and stand
+    false_positive INTEGER NOT NULL DEFAULT 0 CHECK (false_positive >= 0),
+    wont_fix       INTEGER NOT NULL DEFAULT 0 CHECK (wont_fix >= 0),
+    fix_seconds    BIGINT  NOT NULL DEFAULT 0 CHECK (fix_seconds >= 0), -- from the first sight of those fixed
     PRIMARY KEY (organization, day, repo, rule_id, severity)
 ) WITH (fillfactor = 80);
+
+-- By how much a day changed what is open: in the latest reviews of pull requests, which
+-- say what is open now. It outlives the reviews.
+CREATE TABLE open_days (
+    organization TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    day          TEXT    COLLATE "C" NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    COLLATE "C" NOT NULL,
+    severity     TEXT    COLLATE "C" NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    change       INTEGER NOT NULL,
+    PRIMARY KEY (organization, day, repo, severity)
+) WITH (fillfactor = 80);
+
+-- Since when a pull request has a finding, and when it was fixed. It goes with the last
+-- review of the pull request.
+CREATE TABLE finding_lives (
+    organization  TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    repo          TEXT    COLLATE "C" NOT NULL,
+    pr_number     INTEGER NOT NULL,
+    fingerprint   TEXT    COLLATE "C" NOT NULL,
+    rule_id       TEXT    COLLATE "C" NOT NULL, -- with its category
+    severity      TEXT    COLLATE "C" NOT NULL
+                  CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    first_seen_at BIGINT  NOT NULL,
+    last_seen_at  BIGINT  NOT NULL,
+    fixed_at      BIGINT , -- NULL unless it is fixed
+    PRIMARY KEY (organization, repo, pr_number, fingerprint)
+) WITH (fillfactor = 80);
+
+-- What was fixed in a time.
+CREATE INDEX finding_lives_fixed ON finding_lives (organization, fixed_at) WHERE fixed_at IS NOT NULL;
 
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
@@ -318,6 +353,7 @@ CREATE TABLE triage (
     fingerprint  TEXT    COLLATE "C" NOT NULL,
     pr_number    INTEGER NOT NULL CHECK (pr_number >= 0),
     rule_id      TEXT    NOT NULL,
+    severity     TEXT    COLLATE "C" NOT NULL,
     decision     TEXT    NOT NULL CHECK (decision IN ('accepted', 'false_positive', 'wont_fix')),
     reason       TEXT    NOT NULL,
     until        TEXT    COLLATE "C" NOT NULL, -- YYYY-MM-DD; '' for no end
@@ -609,6 +645,10 @@ ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   FORCE ROW LEVEL SECURITY;
 ALTER TABLE finding_days     ENABLE ROW LEVEL SECURITY;
 ALTER TABLE finding_days     FORCE ROW LEVEL SECURITY;
+ALTER TABLE open_days        ENABLE ROW LEVEL SECURITY;
+ALTER TABLE open_days        FORCE ROW LEVEL SECURITY;
+ALTER TABLE finding_lives    ENABLE ROW LEVEL SECURITY;
+ALTER TABLE finding_lives    FORCE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
@@ -669,6 +709,10 @@ CREATE POLICY own ON scan_durations USING
     ((SELECT current_setting('prwarden.organization')) <> ''
      AND (organization = '' OR (SELECT current_setting('prwarden.organization')) IN (organization, '*')));
 CREATE POLICY own ON finding_days USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON open_days USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON finding_lives USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON idempotency_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));

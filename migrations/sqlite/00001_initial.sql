@@ -188,8 +188,43 @@ CREATE TABLE finding_days (
     fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
     suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
     work         INTEGER NOT NULL CHECK (work >= 0),       -- bytes that the engine looked at for the rule
+    accepted       INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0), -- decisions that were made that day and stand
+    false_positive INTEGER NOT NULL DEFAULT 0 CHECK (false_positive >= 0),
+    wont_fix       INTEGER NOT NULL DEFAULT 0 CHECK (wont_fix >= 0),
+    fix_seconds    INTEGER NOT NULL DEFAULT 0 CHECK (fix_seconds >= 0), -- from the first sight of those fixed
     PRIMARY KEY (organization, day, repo, rule_id, severity)
 ) STRICT, WITHOUT ROWID;
+
+-- By how much a day changed what is open: in the latest reviews of pull requests, which
+-- say what is open now. It outlives the reviews.
+CREATE TABLE open_days (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    day          TEXT    NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    NOT NULL,
+    severity     TEXT    NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    change       INTEGER NOT NULL,
+    PRIMARY KEY (organization, day, repo, severity)
+) STRICT, WITHOUT ROWID;
+
+-- Since when a pull request has a finding, and when it was fixed. It goes with the last
+-- review of the pull request.
+CREATE TABLE finding_lives (
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    repo          TEXT    NOT NULL,
+    pr_number     INTEGER NOT NULL,
+    fingerprint   TEXT    NOT NULL,
+    rule_id       TEXT    NOT NULL, -- with its category
+    severity      TEXT    NOT NULL
+                  CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    first_seen_at INTEGER NOT NULL,
+    last_seen_at  INTEGER NOT NULL,
+    fixed_at      INTEGER, -- NULL unless it is fixed
+    PRIMARY KEY (organization, repo, pr_number, fingerprint)
+) STRICT, WITHOUT ROWID;
+
+-- What was fixed in a time.
+CREATE INDEX finding_lives_fixed ON finding_lives (organization, fixed_at) WHERE fixed_at IS NOT NULL;
 
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
@@ -299,6 +334,7 @@ CREATE TABLE triage (
     fingerprint  TEXT    NOT NULL,
     pr_number    INTEGER NOT NULL CHECK (pr_number >= 0),
     rule_id      TEXT    NOT NULL,
+    severity     TEXT    NOT NULL,
     decision     TEXT    NOT NULL CHECK (decision IN ('accepted', 'false_positive', 'wont_fix')),
     reason       TEXT    NOT NULL,
     until        TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end

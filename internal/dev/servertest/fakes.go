@@ -256,8 +256,14 @@ func (f *Policies) SetPolicy(ctx context.Context, org string, p policy.Policy, e
 
 // Stats is a stats.Store with given numbers.
 type Stats struct {
-	Rules []stats.Rule
-	Asked stats.Filter // what was asked last
+	Rules  []stats.Rule
+	Asked  stats.Filter // what was asked last
+	Trends stats.Trend
+}
+
+// Trend implements stats.Store.
+func (f *Stats) Trend(context.Context, string, stats.TrendFilter) (stats.Trend, error) {
+	return f.Trends, nil
 }
 
 // RuleStats implements stats.Store.

@@ -202,6 +202,9 @@ func otherTests() map[string]func(*testing.T, Harness) {
 
 		"Stats/what changes is counted":       countedFindings,
 		"Stats/numbers are listed and summed": listedNumbers,
+		"Stats/decisions are counted":         countedDecisions,
+		"Stats/trends":                        trends,
+		"Stats/what reviews leave behind":     leftBehind,
 
 		"Policies/one is set, read and replaced": storedPolicy,
 		"Policies/organizations are apart":       policiesApart,

@@ -50,15 +50,15 @@ func setTriage(
 	ctx context.Context, h Harness, id string, pr int32, d finding.Decision, fingerprints ...string,
 ) (int, error) {
 	c := triage.Change{ID: id, Repo: repo, PRNumber: pr, Fingerprints: fingerprints, Decision: d}
-	ruleIDs := map[string]string{}
+	about := map[string]finding.Finding{}
 	if d != finding.Open {
 		c.Reason, c.Until = "checked", "2026-12-31"
 		for _, f := range fingerprints {
-			ruleIDs[f] = "security/no-eval"
+			about[f] = finding.Finding{RuleID: "security/no-eval", Severity: rule.High}
 		}
 	}
 
-	return h.Store.SetTriage(ctx, acme, c, ruleIDs)
+	return h.Store.SetTriage(ctx, acme, c, about)
 }
 
 // verdictOf is the verdict of a review, and the decisions that it has, by fingerprint.
@@ -244,7 +244,7 @@ func undoneTooLate(t *testing.T, h Harness) {
 func decisionsApart(t *testing.T, h Harness) {
 	finish(t, h, "rev_a", judged("a"))
 	c := triage.Change{ID: "trg_o", Repo: repo, Fingerprints: []string{"a"}, Decision: finding.Accepted, Reason: "r"}
-	_, err := h.Store.SetTriage(t.Context(), other, c, map[string]string{"a": "security/no-eval"})
+	_, err := h.Store.SetTriage(t.Context(), other, c, map[string]finding.Finding{"a": {RuleID: "security/no-eval", Severity: rule.High}})
 	require.NoError(t, err)
 	assert.Equal(t, "fail", verdictOf(t, h, "rev_a"))
 	h.Clock.Advance(time.Second)

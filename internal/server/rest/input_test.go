@@ -30,6 +30,7 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"GET /v1/reviews":                      200,
 		"GET /v1/reviews:count":                200,
 		"GET /v1/findings":                     200,
+		"GET /v1/stats/trends":                 200,
 		"GET /v1/repositories":                 200,
 		"POST /v1/reviews/{review_id}:cancel":  200,
 		"GET /v1/reviews/{review_id}:watch":    200,

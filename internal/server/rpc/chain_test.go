@@ -57,7 +57,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 	assert.Equal(t, map[string]auth.Scope{
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
-		"ListReviews": auth.ReviewsRead, "CountReviews": auth.ReviewsRead, "ListRepositories": auth.ReviewsRead, "SearchFindings": auth.ReviewsRead,
+		"ListReviews": auth.ReviewsRead, "CountReviews": auth.ReviewsRead, "GetTrends": auth.ReviewsRead, "ListRepositories": auth.ReviewsRead, "SearchFindings": auth.ReviewsRead,
 		"GetPolicy": auth.PolicyRead, "SetPolicy": auth.PolicyWrite,
 		"SetUpGitHubApp":   auth.HostsWrite,
 		"CreateConnection": auth.HostsWrite, "UpdateConnection": auth.HostsWrite, "DeleteConnection": auth.HostsWrite,

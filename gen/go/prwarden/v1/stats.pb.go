@@ -24,6 +24,59 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Bucket is the length of the parts of a window.
+type GetTrendsRequest_Bucket int32
+
+const (
+	// Refused.
+	GetTrendsRequest_unspecified GetTrendsRequest_Bucket = 0
+	// A day in UTC.
+	GetTrendsRequest_day GetTrendsRequest_Bucket = 1
+	// A week from Monday to Sunday; the first and the last may be cut off.
+	GetTrendsRequest_week GetTrendsRequest_Bucket = 2
+)
+
+// Enum value maps for GetTrendsRequest_Bucket.
+var (
+	GetTrendsRequest_Bucket_name = map[int32]string{
+		0: "unspecified",
+		1: "day",
+		2: "week",
+	}
+	GetTrendsRequest_Bucket_value = map[string]int32{
+		"unspecified": 0,
+		"day":         1,
+		"week":        2,
+	}
+)
+
+func (x GetTrendsRequest_Bucket) Enum() *GetTrendsRequest_Bucket {
+	p := new(GetTrendsRequest_Bucket)
+	*p = x
+	return p
+}
+
+func (x GetTrendsRequest_Bucket) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GetTrendsRequest_Bucket) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_stats_proto_enumTypes[0].Descriptor()
+}
+
+func (GetTrendsRequest_Bucket) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_stats_proto_enumTypes[0]
+}
+
+func (x GetTrendsRequest_Bucket) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GetTrendsRequest_Bucket.Descriptor instead.
+func (GetTrendsRequest_Bucket) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_stats_proto_rawDescGZIP(), []int{3, 0}
+}
+
 // RuleStats is the numbers of a rule.
 type RuleStats struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -41,7 +94,14 @@ type RuleStats struct {
 	// What matching the rule took, in MiB that the engine looked at for it, the same
 	// on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
 	// costly rules count that took 1 MiB or more. It is rounded.
-	WorkMib       int32 `protobuf:"varint,6,opt,name=work_mib,json=workMib,proto3" json:"work_mib,omitempty"`
+	WorkMib int32 `protobuf:"varint,6,opt,name=work_mib,json=workMib,proto3" json:"work_mib,omitempty"`
+	// Decisions `accepted` about its findings. Each counts on the day when it was made,
+	// as long as nobody takes it back or decides anew.
+	Accepted int32 `protobuf:"varint,7,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	// Decisions `false_positive` likewise.
+	FalsePositive int32 `protobuf:"varint,8,opt,name=false_positive,json=falsePositive,proto3" json:"false_positive,omitempty"`
+	// Decisions `wont_fix` likewise.
+	WontFix       int32 `protobuf:"varint,9,opt,name=wont_fix,json=wontFix,proto3" json:"wont_fix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -114,6 +174,27 @@ func (x *RuleStats) GetSuppressed() int32 {
 func (x *RuleStats) GetWorkMib() int32 {
 	if x != nil {
 		return x.WorkMib
+	}
+	return 0
+}
+
+func (x *RuleStats) GetAccepted() int32 {
+	if x != nil {
+		return x.Accepted
+	}
+	return 0
+}
+
+func (x *RuleStats) GetFalsePositive() int32 {
+	if x != nil {
+		return x.FalsePositive
+	}
+	return 0
+}
+
+func (x *RuleStats) GetWontFix() int32 {
+	if x != nil {
+		return x.WontFix
 	}
 	return 0
 }
@@ -303,11 +384,289 @@ func (x *ListRuleStatsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of GetTrends.
+type GetTrendsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the
+	// last. When not given the window has 30 days.
+	Since *string `protobuf:"bytes,1,opt,name=since,proto3,oneof" json:"since,omitempty"`
+	// Last day of the window, `YYYY-MM-DD` in UTC; today when not given.
+	Until *string `protobuf:"bytes,2,opt,name=until,proto3,oneof" json:"until,omitempty"`
+	// Only this repository.
+	Repo *string `protobuf:"bytes,3,opt,name=repo,proto3,oneof" json:"repo,omitempty"`
+	// Length of the buckets; `day` when not given.
+	Bucket        *GetTrendsRequest_Bucket `protobuf:"varint,4,opt,name=bucket,proto3,enum=prwarden.v1.GetTrendsRequest_Bucket,oneof" json:"bucket,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTrendsRequest) Reset() {
+	*x = GetTrendsRequest{}
+	mi := &file_prwarden_v1_stats_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTrendsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTrendsRequest) ProtoMessage() {}
+
+func (x *GetTrendsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_stats_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTrendsRequest.ProtoReflect.Descriptor instead.
+func (*GetTrendsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_stats_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetTrendsRequest) GetSince() string {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return ""
+}
+
+func (x *GetTrendsRequest) GetUntil() string {
+	if x != nil && x.Until != nil {
+		return *x.Until
+	}
+	return ""
+}
+
+func (x *GetTrendsRequest) GetRepo() string {
+	if x != nil && x.Repo != nil {
+		return *x.Repo
+	}
+	return ""
+}
+
+func (x *GetTrendsRequest) GetBucket() GetTrendsRequest_Bucket {
+	if x != nil && x.Bucket != nil {
+		return *x.Bucket
+	}
+	return GetTrendsRequest_unspecified
+}
+
+// Response of GetTrends.
+type GetTrendsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The buckets of the window, oldest first.
+	Buckets []*TrendBucket `protobuf:"bytes,1,rep,name=buckets,proto3" json:"buckets,omitempty"`
+	// First day of the window, `YYYY-MM-DD` in UTC.
+	Since string `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	// Last day of the window, `YYYY-MM-DD` in UTC.
+	Until string `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	// Findings that were found in the window, as `found` of RuleStats.
+	Found int32 `protobuf:"varint,4,opt,name=found,proto3" json:"found,omitempty"`
+	// Findings that were fixed in the window, whenever they were found.
+	Fixed int32 `protobuf:"varint,5,opt,name=fixed,proto3" json:"fixed,omitempty"`
+	// `fixed` for 100 of `found`, rounded down; over 100 when more was fixed than
+	// found. Absent when nothing was found.
+	FixPercent *int32 `protobuf:"varint,6,opt,name=fix_percent,json=fixPercent,proto3,oneof" json:"fix_percent,omitempty"`
+	// Time from the first review that had a finding to the one that had it no more, in
+	// seconds: the mean of all that were fixed in the window. Absent when none was.
+	MeanFixSeconds *int32 `protobuf:"varint,7,opt,name=mean_fix_seconds,json=meanFixSeconds,proto3,oneof" json:"mean_fix_seconds,omitempty"`
+	// Half of them took at most so long, of pull requests that still have reviews.
+	// Absent for none.
+	MedianFixSeconds *int32 `protobuf:"varint,8,opt,name=median_fix_seconds,json=medianFixSeconds,proto3,oneof" json:"median_fix_seconds,omitempty"`
+	// 9 of 10 took at most so long, likewise.
+	P90FixSeconds *int32 `protobuf:"varint,9,opt,name=p90_fix_seconds,json=p90FixSeconds,proto3,oneof" json:"p90_fix_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTrendsResponse) Reset() {
+	*x = GetTrendsResponse{}
+	mi := &file_prwarden_v1_stats_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTrendsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTrendsResponse) ProtoMessage() {}
+
+func (x *GetTrendsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_stats_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTrendsResponse.ProtoReflect.Descriptor instead.
+func (*GetTrendsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_stats_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetTrendsResponse) GetBuckets() []*TrendBucket {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *GetTrendsResponse) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+func (x *GetTrendsResponse) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *GetTrendsResponse) GetFound() int32 {
+	if x != nil {
+		return x.Found
+	}
+	return 0
+}
+
+func (x *GetTrendsResponse) GetFixed() int32 {
+	if x != nil {
+		return x.Fixed
+	}
+	return 0
+}
+
+func (x *GetTrendsResponse) GetFixPercent() int32 {
+	if x != nil && x.FixPercent != nil {
+		return *x.FixPercent
+	}
+	return 0
+}
+
+func (x *GetTrendsResponse) GetMeanFixSeconds() int32 {
+	if x != nil && x.MeanFixSeconds != nil {
+		return *x.MeanFixSeconds
+	}
+	return 0
+}
+
+func (x *GetTrendsResponse) GetMedianFixSeconds() int32 {
+	if x != nil && x.MedianFixSeconds != nil {
+		return *x.MedianFixSeconds
+	}
+	return 0
+}
+
+func (x *GetTrendsResponse) GetP90FixSeconds() int32 {
+	if x != nil && x.P90FixSeconds != nil {
+		return *x.P90FixSeconds
+	}
+	return 0
+}
+
+// TrendBucket is a part of a window.
+type TrendBucket struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day, `YYYY-MM-DD` in UTC.
+	Since string `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"`
+	// Last day, `YYYY-MM-DD` in UTC.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// Findings that were found, by severity.
+	Found *SeveritySummary `protobuf:"bytes,3,opt,name=found,proto3" json:"found,omitempty"`
+	// Findings that were fixed.
+	Fixed *SeveritySummary `protobuf:"bytes,4,opt,name=fixed,proto3" json:"fixed,omitempty"`
+	// Findings that were open at its end: in the latest reviews of pull requests, and
+	// set aside by nobody. A review that is deleted is open no more from then on.
+	Open          *SeveritySummary `protobuf:"bytes,5,opt,name=open,proto3" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrendBucket) Reset() {
+	*x = TrendBucket{}
+	mi := &file_prwarden_v1_stats_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrendBucket) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrendBucket) ProtoMessage() {}
+
+func (x *TrendBucket) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_stats_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrendBucket.ProtoReflect.Descriptor instead.
+func (*TrendBucket) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_stats_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *TrendBucket) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+func (x *TrendBucket) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *TrendBucket) GetFound() *SeveritySummary {
+	if x != nil {
+		return x.Found
+	}
+	return nil
+}
+
+func (x *TrendBucket) GetFixed() *SeveritySummary {
+	if x != nil {
+		return x.Fixed
+	}
+	return nil
+}
+
+func (x *TrendBucket) GetOpen() *SeveritySummary {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
 var File_prwarden_v1_stats_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_stats_proto_rawDesc = "" +
 	"\n" +
-	"\x17prwarden/v1/stats.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xad\x01\n" +
+	"\x17prwarden/v1/stats.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\x8b\x02\n" +
 	"\tRuleStats\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x17\n" +
 	"\x04repo\x18\x02 \x01(\tH\x00R\x04repo\x88\x01\x01\x12\x14\n" +
@@ -316,7 +675,10 @@ const file_prwarden_v1_stats_proto_rawDesc = "" +
 	"\n" +
 	"suppressed\x18\x05 \x01(\x05R\n" +
 	"suppressed\x12\x19\n" +
-	"\bwork_mib\x18\x06 \x01(\x05R\aworkMibB\a\n" +
+	"\bwork_mib\x18\x06 \x01(\x05R\aworkMib\x12\x1a\n" +
+	"\baccepted\x18\a \x01(\x05R\baccepted\x12%\n" +
+	"\x0efalse_positive\x18\b \x01(\x05R\rfalsePositive\x12\x19\n" +
+	"\bwont_fix\x18\t \x01(\x05R\awontFixB\a\n" +
 	"\x05_repo\"\x86\x05\n" +
 	"\x14ListRuleStatsRequest\x12J\n" +
 	"\x05since\x18\x01 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
@@ -339,14 +701,52 @@ const file_prwarden_v1_stats_proto_rawDesc = "" +
 	"\r_min_severityB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\xd8\x02\n" +
+	"\v_page_token\"\x8b\x03\n" +
 	"\x15ListRuleStatsResponse\x125\n" +
 	"\x05rules\x18\x01 \x03(\v2\x16.prwarden.v1.RuleStatsB\a\x92A\x04\xa0\x01\xe8\aR\x05rules\x12\x14\n" +
 	"\x05since\x18\x02 \x01(\tR\x05since\x12\x14\n" +
 	"\x05until\x18\x03 \x01(\tR\x05until\x12&\n" +
-	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken:\xb3\x01\x92A\xaf\x012\xac\x01{\"rules\": [{\"rule_id\": \"security/no-eval\", \"found\": 31, \"fixed\": 24, \"suppressed\": 3, \"work_mib\": 12}], \"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"next_page_token\": \"\"}2\x7f\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken:\xe6\x01\x92A\xe2\x012\xdf\x01{\"rules\": [{\"rule_id\": \"security/no-eval\", \"found\": 31, \"fixed\": 24, \"suppressed\": 3, \"work_mib\": 12, \"accepted\": 1, \"false_positive\": 2, \"wont_fix\": 0}], \"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"next_page_token\": \"\"}\"\x9f\x03\n" +
+	"\x10GetTrendsRequest\x12J\n" +
+	"\x05since\x18\x01 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x00R\x05since\x88\x01\x01\x12J\n" +
+	"\x05until\x18\x02 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x01R\x05until\x88\x01\x01\x12N\n" +
+	"\x04repo\x18\x03 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x02R\x04repo\x88\x01\x01\x12M\n" +
+	"\x06bucket\x18\x04 \x01(\x0e2$.prwarden.v1.GetTrendsRequest.BucketB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\x06bucket\x88\x01\x01\",\n" +
+	"\x06Bucket\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\a\n" +
+	"\x03day\x10\x01\x12\b\n" +
+	"\x04week\x10\x02B\b\n" +
+	"\x06_sinceB\b\n" +
+	"\x06_untilB\a\n" +
+	"\x05_repoB\t\n" +
+	"\a_bucket\"\xa2\a\n" +
+	"\x11GetTrendsResponse\x12;\n" +
+	"\abuckets\x18\x01 \x03(\v2\x18.prwarden.v1.TrendBucketB\a\x92A\x04\xa0\x01\x90\x03R\abuckets\x12\x14\n" +
+	"\x05since\x18\x02 \x01(\tR\x05since\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\tR\x05until\x12\x14\n" +
+	"\x05found\x18\x04 \x01(\x05R\x05found\x12\x14\n" +
+	"\x05fixed\x18\x05 \x01(\x05R\x05fixed\x12$\n" +
+	"\vfix_percent\x18\x06 \x01(\x05H\x00R\n" +
+	"fixPercent\x88\x01\x01\x12-\n" +
+	"\x10mean_fix_seconds\x18\a \x01(\x05H\x01R\x0emeanFixSeconds\x88\x01\x01\x121\n" +
+	"\x12median_fix_seconds\x18\b \x01(\x05H\x02R\x10medianFixSeconds\x88\x01\x01\x12+\n" +
+	"\x0fp90_fix_seconds\x18\t \x01(\x05H\x03R\rp90FixSeconds\x88\x01\x01:\xf2\x03\x92A\xee\x032\xeb\x03{\"buckets\": [{\"since\": \"2026-11-16\", \"until\": \"2026-11-20\", \"found\": {\"critical\": 0, \"high\": 31, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"fixed\": {\"critical\": 0, \"high\": 24, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"open\": {\"critical\": 0, \"high\": 7, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}}], \"since\": \"2026-11-16\", \"until\": \"2026-11-20\", \"found\": 31, \"fixed\": 24, \"fix_percent\": 77, \"mean_fix_seconds\": 90000, \"median_fix_seconds\": 86400, \"p90_fix_seconds\": 172800}B\x0e\n" +
+	"\f_fix_percentB\x13\n" +
+	"\x11_mean_fix_secondsB\x15\n" +
+	"\x13_median_fix_secondsB\x12\n" +
+	"\x10_p90_fix_seconds\"\xeb\x01\n" +
+	"\vTrendBucket\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\tR\x05since\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12:\n" +
+	"\x05found\x18\x03 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\x05found\x12:\n" +
+	"\x05fixed\x18\x04 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\x05fixed\x128\n" +
+	"\x04open\x18\x05 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\x04open2\xe5\x01\n" +
 	"\fStatsService\x12o\n" +
-	"\rListRuleStats\x12!.prwarden.v1.ListRuleStatsRequest\x1a\".prwarden.v1.ListRuleStatsResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/stats/rulesBN\n" +
+	"\rListRuleStats\x12!.prwarden.v1.ListRuleStatsRequest\x1a\".prwarden.v1.ListRuleStatsResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/stats/rules\x12d\n" +
+	"\tGetTrends\x12\x1d.prwarden.v1.GetTrendsRequest\x1a\x1e.prwarden.v1.GetTrendsResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/stats/trendsBN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
 var (
@@ -361,23 +761,36 @@ func file_prwarden_v1_stats_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_stats_proto_rawDescData
 }
 
-var file_prwarden_v1_stats_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_prwarden_v1_stats_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_prwarden_v1_stats_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_prwarden_v1_stats_proto_goTypes = []any{
-	(*RuleStats)(nil),             // 0: prwarden.v1.RuleStats
-	(*ListRuleStatsRequest)(nil),  // 1: prwarden.v1.ListRuleStatsRequest
-	(*ListRuleStatsResponse)(nil), // 2: prwarden.v1.ListRuleStatsResponse
-	(Severity_Level)(0),           // 3: prwarden.v1.Severity.Level
+	(GetTrendsRequest_Bucket)(0),  // 0: prwarden.v1.GetTrendsRequest.Bucket
+	(*RuleStats)(nil),             // 1: prwarden.v1.RuleStats
+	(*ListRuleStatsRequest)(nil),  // 2: prwarden.v1.ListRuleStatsRequest
+	(*ListRuleStatsResponse)(nil), // 3: prwarden.v1.ListRuleStatsResponse
+	(*GetTrendsRequest)(nil),      // 4: prwarden.v1.GetTrendsRequest
+	(*GetTrendsResponse)(nil),     // 5: prwarden.v1.GetTrendsResponse
+	(*TrendBucket)(nil),           // 6: prwarden.v1.TrendBucket
+	(Severity_Level)(0),           // 7: prwarden.v1.Severity.Level
+	(*SeveritySummary)(nil),       // 8: prwarden.v1.SeveritySummary
 }
 var file_prwarden_v1_stats_proto_depIdxs = []int32{
-	3, // 0: prwarden.v1.ListRuleStatsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	0, // 1: prwarden.v1.ListRuleStatsResponse.rules:type_name -> prwarden.v1.RuleStats
-	1, // 2: prwarden.v1.StatsService.ListRuleStats:input_type -> prwarden.v1.ListRuleStatsRequest
-	2, // 3: prwarden.v1.StatsService.ListRuleStats:output_type -> prwarden.v1.ListRuleStatsResponse
-	3, // [3:4] is the sub-list for method output_type
-	2, // [2:3] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	7, // 0: prwarden.v1.ListRuleStatsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	1, // 1: prwarden.v1.ListRuleStatsResponse.rules:type_name -> prwarden.v1.RuleStats
+	0, // 2: prwarden.v1.GetTrendsRequest.bucket:type_name -> prwarden.v1.GetTrendsRequest.Bucket
+	6, // 3: prwarden.v1.GetTrendsResponse.buckets:type_name -> prwarden.v1.TrendBucket
+	8, // 4: prwarden.v1.TrendBucket.found:type_name -> prwarden.v1.SeveritySummary
+	8, // 5: prwarden.v1.TrendBucket.fixed:type_name -> prwarden.v1.SeveritySummary
+	8, // 6: prwarden.v1.TrendBucket.open:type_name -> prwarden.v1.SeveritySummary
+	2, // 7: prwarden.v1.StatsService.ListRuleStats:input_type -> prwarden.v1.ListRuleStatsRequest
+	4, // 8: prwarden.v1.StatsService.GetTrends:input_type -> prwarden.v1.GetTrendsRequest
+	3, // 9: prwarden.v1.StatsService.ListRuleStats:output_type -> prwarden.v1.ListRuleStatsResponse
+	5, // 10: prwarden.v1.StatsService.GetTrends:output_type -> prwarden.v1.GetTrendsResponse
+	9, // [9:11] is the sub-list for method output_type
+	7, // [7:9] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_stats_proto_init() }
@@ -388,18 +801,21 @@ func file_prwarden_v1_stats_proto_init() {
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_stats_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_stats_proto_msgTypes[1].OneofWrappers = []any{}
+	file_prwarden_v1_stats_proto_msgTypes[3].OneofWrappers = []any{}
+	file_prwarden_v1_stats_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_stats_proto_rawDesc), len(file_prwarden_v1_stats_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   3,
+			NumEnums:      1,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_prwarden_v1_stats_proto_goTypes,
 		DependencyIndexes: file_prwarden_v1_stats_proto_depIdxs,
+		EnumInfos:         file_prwarden_v1_stats_proto_enumTypes,
 		MessageInfos:      file_prwarden_v1_stats_proto_msgTypes,
 	}.Build()
 	File_prwarden_v1_stats_proto = out.File

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	StatsService_ListRuleStats_FullMethodName = "/prwarden.v1.StatsService/ListRuleStats"
+	StatsService_GetTrends_FullMethodName     = "/prwarden.v1.StatsService/GetTrends"
 )
 
 // StatsServiceClient is the client API for StatsService service.
@@ -45,6 +46,10 @@ type StatsServiceClient interface {
 	// at the same time, findings may count again. Only findings that a review
 	// stores count, at most 10,000.
 	ListRuleStats(ctx context.Context, in *ListRuleStatsRequest, opts ...grpc.CallOption) (*ListRuleStatsResponse, error)
+	// GetTrends says how findings came and went in a window of days: what was found,
+	// fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or window.
+	GetTrends(ctx context.Context, in *GetTrendsRequest, opts ...grpc.CallOption) (*GetTrendsResponse, error)
 }
 
 type statsServiceClient struct {
@@ -59,6 +64,16 @@ func (c *statsServiceClient) ListRuleStats(ctx context.Context, in *ListRuleStat
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRuleStatsResponse)
 	err := c.cc.Invoke(ctx, StatsService_ListRuleStats_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *statsServiceClient) GetTrends(ctx context.Context, in *GetTrendsRequest, opts ...grpc.CallOption) (*GetTrendsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetTrendsResponse)
+	err := c.cc.Invoke(ctx, StatsService_GetTrends_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +103,10 @@ type StatsServiceServer interface {
 	// at the same time, findings may count again. Only findings that a review
 	// stores count, at most 10,000.
 	ListRuleStats(context.Context, *ListRuleStatsRequest) (*ListRuleStatsResponse, error)
+	// GetTrends says how findings came and went in a window of days: what was found,
+	// fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+	// INVALID_ARGUMENT for a bad filter or window.
+	GetTrends(context.Context, *GetTrendsRequest) (*GetTrendsResponse, error)
 	mustEmbedUnimplementedStatsServiceServer()
 }
 
@@ -100,6 +119,9 @@ type UnimplementedStatsServiceServer struct{}
 
 func (UnimplementedStatsServiceServer) ListRuleStats(context.Context, *ListRuleStatsRequest) (*ListRuleStatsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuleStats not implemented")
+}
+func (UnimplementedStatsServiceServer) GetTrends(context.Context, *GetTrendsRequest) (*GetTrendsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTrends not implemented")
 }
 func (UnimplementedStatsServiceServer) mustEmbedUnimplementedStatsServiceServer() {}
 func (UnimplementedStatsServiceServer) testEmbeddedByValue()                      {}
@@ -140,6 +162,24 @@ func _StatsService_ListRuleStats_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _StatsService_GetTrends_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTrendsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StatsServiceServer).GetTrends(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: StatsService_GetTrends_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StatsServiceServer).GetTrends(ctx, req.(*GetTrendsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // StatsService_ServiceDesc is the grpc.ServiceDesc for StatsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -150,6 +190,10 @@ var StatsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuleStats",
 			Handler:    _StatsService_ListRuleStats_Handler,
+		},
+		{
+			MethodName: "GetTrends",
+			Handler:    _StatsService_GetTrends_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

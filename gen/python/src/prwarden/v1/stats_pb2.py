@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from prwarden.v1 import severity_pb2 as prwarden_dot_v1_dot_severity__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17prwarden/v1/stats.proto\x12\x0bprwarden.v1\x1a\x1aprwarden/v1/severity.proto\"\xad\x01\n\tRuleStats\x12\x17\n\x07rule_id\x18\x01 \x01(\tR\x06ruleId\x12\x17\n\x04repo\x18\x02 \x01(\tH\x00R\x04repo\x88\x01\x01\x12\x14\n\x05\x66ound\x18\x03 \x01(\x05R\x05\x66ound\x12\x14\n\x05\x66ixed\x18\x04 \x01(\x05R\x05\x66ixed\x12\x1e\n\nsuppressed\x18\x05 \x01(\x05R\nsuppressed\x12\x19\n\x08work_mib\x18\x06 \x01(\x05R\x07workMibB\x07\n\x05_repo\"\x8a\x03\n\x14ListRuleStatsRequest\x12\x19\n\x05since\x18\x01 \x01(\tH\x00R\x05since\x88\x01\x01\x12\x19\n\x05until\x18\x02 \x01(\tH\x01R\x05until\x88\x01\x01\x12\x17\n\x04repo\x18\x03 \x01(\tH\x02R\x04repo\x88\x01\x01\x12\x1c\n\x07rule_id\x18\x04 \x01(\tH\x03R\x06ruleId\x88\x01\x01\x12\x43\n\x0cmin_severity\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x04R\x0bminSeverity\x88\x01\x01\x12#\n\rby_repository\x18\x06 \x01(\x08R\x0c\x62yRepository\x12 \n\tpage_size\x18\x07 \x01(\x05H\x05R\x08pageSize\x88\x01\x01\x12\"\n\npage_token\x18\x08 \x01(\tH\x06R\tpageToken\x88\x01\x01\x42\x08\n\x06_sinceB\x08\n\x06_untilB\x07\n\x05_repoB\n\n\x08_rule_idB\x0f\n\r_min_severityB\x0c\n\n_page_sizeB\r\n\x0b_page_token\"\x99\x01\n\x15ListRuleStatsResponse\x12,\n\x05rules\x18\x01 \x03(\x0b\x32\x16.prwarden.v1.RuleStatsR\x05rules\x12\x14\n\x05since\x18\x02 \x01(\tR\x05since\x12\x14\n\x05until\x18\x03 \x01(\tR\x05until\x12&\n\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken2f\n\x0cStatsService\x12V\n\rListRuleStats\x12!.prwarden.v1.ListRuleStatsRequest\x1a\".prwarden.v1.ListRuleStatsResponseBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17prwarden/v1/stats.proto\x12\x0bprwarden.v1\x1a\x1aprwarden/v1/severity.proto\"\x8b\x02\n\tRuleStats\x12\x17\n\x07rule_id\x18\x01 \x01(\tR\x06ruleId\x12\x17\n\x04repo\x18\x02 \x01(\tH\x00R\x04repo\x88\x01\x01\x12\x14\n\x05\x66ound\x18\x03 \x01(\x05R\x05\x66ound\x12\x14\n\x05\x66ixed\x18\x04 \x01(\x05R\x05\x66ixed\x12\x1e\n\nsuppressed\x18\x05 \x01(\x05R\nsuppressed\x12\x19\n\x08work_mib\x18\x06 \x01(\x05R\x07workMib\x12\x1a\n\x08\x61\x63\x63\x65pted\x18\x07 \x01(\x05R\x08\x61\x63\x63\x65pted\x12%\n\x0e\x66\x61lse_positive\x18\x08 \x01(\x05R\rfalsePositive\x12\x19\n\x08wont_fix\x18\t \x01(\x05R\x07wontFixB\x07\n\x05_repo\"\x8a\x03\n\x14ListRuleStatsRequest\x12\x19\n\x05since\x18\x01 \x01(\tH\x00R\x05since\x88\x01\x01\x12\x19\n\x05until\x18\x02 \x01(\tH\x01R\x05until\x88\x01\x01\x12\x17\n\x04repo\x18\x03 \x01(\tH\x02R\x04repo\x88\x01\x01\x12\x1c\n\x07rule_id\x18\x04 \x01(\tH\x03R\x06ruleId\x88\x01\x01\x12\x43\n\x0cmin_severity\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x04R\x0bminSeverity\x88\x01\x01\x12#\n\rby_repository\x18\x06 \x01(\x08R\x0c\x62yRepository\x12 \n\tpage_size\x18\x07 \x01(\x05H\x05R\x08pageSize\x88\x01\x01\x12\"\n\npage_token\x18\x08 \x01(\tH\x06R\tpageToken\x88\x01\x01\x42\x08\n\x06_sinceB\x08\n\x06_untilB\x07\n\x05_repoB\n\n\x08_rule_idB\x0f\n\r_min_severityB\x0c\n\n_page_sizeB\r\n\x0b_page_token\"\x99\x01\n\x15ListRuleStatsResponse\x12,\n\x05rules\x18\x01 \x03(\x0b\x32\x16.prwarden.v1.RuleStatsR\x05rules\x12\x14\n\x05since\x18\x02 \x01(\tR\x05since\x12\x14\n\x05until\x18\x03 \x01(\tR\x05until\x12&\n\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\"\xfa\x01\n\x10GetTrendsRequest\x12\x19\n\x05since\x18\x01 \x01(\tH\x00R\x05since\x88\x01\x01\x12\x19\n\x05until\x18\x02 \x01(\tH\x01R\x05until\x88\x01\x01\x12\x17\n\x04repo\x18\x03 \x01(\tH\x02R\x04repo\x88\x01\x01\x12\x41\n\x06\x62ucket\x18\x04 \x01(\x0e\x32$.prwarden.v1.GetTrendsRequest.BucketH\x03R\x06\x62ucket\x88\x01\x01\",\n\x06\x42ucket\x12\x0f\n\x0bunspecified\x10\x00\x12\x07\n\x03\x64\x61y\x10\x01\x12\x08\n\x04week\x10\x02\x42\x08\n\x06_sinceB\x08\n\x06_untilB\x07\n\x05_repoB\t\n\x07_bucket\"\xa4\x03\n\x11GetTrendsResponse\x12\x32\n\x07\x62uckets\x18\x01 \x03(\x0b\x32\x18.prwarden.v1.TrendBucketR\x07\x62uckets\x12\x14\n\x05since\x18\x02 \x01(\tR\x05since\x12\x14\n\x05until\x18\x03 \x01(\tR\x05until\x12\x14\n\x05\x66ound\x18\x04 \x01(\x05R\x05\x66ound\x12\x14\n\x05\x66ixed\x18\x05 \x01(\x05R\x05\x66ixed\x12$\n\x0b\x66ix_percent\x18\x06 \x01(\x05H\x00R\nfixPercent\x88\x01\x01\x12-\n\x10mean_fix_seconds\x18\x07 \x01(\x05H\x01R\x0emeanFixSeconds\x88\x01\x01\x12\x31\n\x12median_fix_seconds\x18\x08 \x01(\x05H\x02R\x10medianFixSeconds\x88\x01\x01\x12+\n\x0fp90_fix_seconds\x18\t \x01(\x05H\x03R\rp90FixSeconds\x88\x01\x01\x42\x0e\n\x0c_fix_percentB\x13\n\x11_mean_fix_secondsB\x15\n\x13_median_fix_secondsB\x12\n\x10_p90_fix_seconds\"\xd3\x01\n\x0bTrendBucket\x12\x14\n\x05since\x18\x01 \x01(\tR\x05since\x12\x14\n\x05until\x18\x02 \x01(\tR\x05until\x12\x32\n\x05\x66ound\x18\x03 \x01(\x0b\x32\x1c.prwarden.v1.SeveritySummaryR\x05\x66ound\x12\x32\n\x05\x66ixed\x18\x04 \x01(\x0b\x32\x1c.prwarden.v1.SeveritySummaryR\x05\x66ixed\x12\x30\n\x04open\x18\x05 \x01(\x0b\x32\x1c.prwarden.v1.SeveritySummaryR\x04open2\xb2\x01\n\x0cStatsService\x12V\n\rListRuleStats\x12!.prwarden.v1.ListRuleStatsRequest\x1a\".prwarden.v1.ListRuleStatsResponse\x12J\n\tGetTrends\x12\x1d.prwarden.v1.GetTrendsRequest\x1a\x1e.prwarden.v1.GetTrendsResponseBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,11 +34,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016io.prwarden.v1P\001Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1'
   _globals['_RULESTATS']._serialized_start=69
-  _globals['_RULESTATS']._serialized_end=242
-  _globals['_LISTRULESTATSREQUEST']._serialized_start=245
-  _globals['_LISTRULESTATSREQUEST']._serialized_end=639
-  _globals['_LISTRULESTATSRESPONSE']._serialized_start=642
-  _globals['_LISTRULESTATSRESPONSE']._serialized_end=795
-  _globals['_STATSSERVICE']._serialized_start=797
-  _globals['_STATSSERVICE']._serialized_end=899
+  _globals['_RULESTATS']._serialized_end=336
+  _globals['_LISTRULESTATSREQUEST']._serialized_start=339
+  _globals['_LISTRULESTATSREQUEST']._serialized_end=733
+  _globals['_LISTRULESTATSRESPONSE']._serialized_start=736
+  _globals['_LISTRULESTATSRESPONSE']._serialized_end=889
+  _globals['_GETTRENDSREQUEST']._serialized_start=892
+  _globals['_GETTRENDSREQUEST']._serialized_end=1142
+  _globals['_GETTRENDSREQUEST_BUCKET']._serialized_start=1058
+  _globals['_GETTRENDSREQUEST_BUCKET']._serialized_end=1102
+  _globals['_GETTRENDSRESPONSE']._serialized_start=1145
+  _globals['_GETTRENDSRESPONSE']._serialized_end=1565
+  _globals['_TRENDBUCKET']._serialized_start=1568
+  _globals['_TRENDBUCKET']._serialized_end=1779
+  _globals['_STATSSERVICE']._serialized_start=1782
+  _globals['_STATSSERVICE']._serialized_end=1960
 # @@protoc_insertion_point(module_scope)

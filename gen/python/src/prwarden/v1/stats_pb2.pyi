@@ -7,6 +7,7 @@ import builtins
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import prwarden.v1.severity_pb2
 import sys
@@ -31,6 +32,9 @@ class RuleStats(google.protobuf.message.Message):
     FIXED_FIELD_NUMBER: builtins.int
     SUPPRESSED_FIELD_NUMBER: builtins.int
     WORK_MIB_FIELD_NUMBER: builtins.int
+    ACCEPTED_FIELD_NUMBER: builtins.int
+    FALSE_POSITIVE_FIELD_NUMBER: builtins.int
+    WONT_FIX_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, as `<category>/<rule-name>`."""
     repo: builtins.str
@@ -48,6 +52,14 @@ class RuleStats(google.protobuf.message.Message):
     on every machine; 1 MiB takes some milliseconds. Of each review the 100 most
     costly rules count that took 1 MiB or more. It is rounded.
     """
+    accepted: builtins.int
+    """Decisions `accepted` about its findings. Each counts on the day when it was made,
+    as long as nobody takes it back or decides anew.
+    """
+    false_positive: builtins.int
+    """Decisions `false_positive` likewise."""
+    wont_fix: builtins.int
+    """Decisions `wont_fix` likewise."""
     def __init__(
         self,
         *,
@@ -57,9 +69,12 @@ class RuleStats(google.protobuf.message.Message):
         fixed: builtins.int = ...,
         suppressed: builtins.int = ...,
         work_mib: builtins.int = ...,
+        accepted: builtins.int = ...,
+        false_positive: builtins.int = ...,
+        wont_fix: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_repo", b"_repo", "repo", b"repo"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "fixed", b"fixed", "found", b"found", "repo", b"repo", "rule_id", b"rule_id", "suppressed", b"suppressed", "work_mib", b"work_mib"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "accepted", b"accepted", "false_positive", b"false_positive", "fixed", b"fixed", "found", b"found", "repo", b"repo", "rule_id", b"rule_id", "suppressed", b"suppressed", "wont_fix", b"wont_fix", "work_mib", b"work_mib"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
 
 Global___RuleStats: typing_extensions.TypeAlias = RuleStats
@@ -162,3 +177,177 @@ class ListRuleStatsResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "rules", b"rules", "since", b"since", "until", b"until"]) -> None: ...
 
 Global___ListRuleStatsResponse: typing_extensions.TypeAlias = ListRuleStatsResponse
+
+@typing.final
+class GetTrendsRequest(google.protobuf.message.Message):
+    """Request of GetTrends."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Bucket:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _BucketEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[GetTrendsRequest._Bucket.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: GetTrendsRequest._Bucket.ValueType  # 0
+        """Refused."""
+        day: GetTrendsRequest._Bucket.ValueType  # 1
+        """A day in UTC."""
+        week: GetTrendsRequest._Bucket.ValueType  # 2
+        """A week from Monday to Sunday; the first and the last may be cut off."""
+
+    class Bucket(_Bucket, metaclass=_BucketEnumTypeWrapper):
+        """Bucket is the length of the parts of a window."""
+
+    unspecified: GetTrendsRequest.Bucket.ValueType  # 0
+    """Refused."""
+    day: GetTrendsRequest.Bucket.ValueType  # 1
+    """A day in UTC."""
+    week: GetTrendsRequest.Bucket.ValueType  # 2
+    """A week from Monday to Sunday; the first and the last may be cut off."""
+
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    REPO_FIELD_NUMBER: builtins.int
+    BUCKET_FIELD_NUMBER: builtins.int
+    since: builtins.str
+    """First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the
+    last. When not given the window has 30 days.
+    """
+    until: builtins.str
+    """Last day of the window, `YYYY-MM-DD` in UTC; today when not given."""
+    repo: builtins.str
+    """Only this repository."""
+    bucket: Global___GetTrendsRequest.Bucket.ValueType
+    """Length of the buckets; `day` when not given."""
+    def __init__(
+        self,
+        *,
+        since: builtins.str | None = ...,
+        until: builtins.str | None = ...,
+        repo: builtins.str | None = ...,
+        bucket: Global___GetTrendsRequest.Bucket.ValueType | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_bucket", b"_bucket", "_repo", b"_repo", "_since", b"_since", "_until", b"_until", "bucket", b"bucket", "repo", b"repo", "since", b"since", "until", b"until"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_bucket", b"_bucket", "_repo", b"_repo", "_since", b"_since", "_until", b"_until", "bucket", b"bucket", "repo", b"repo", "since", b"since", "until", b"until"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_bucket", b"_bucket"]) -> typing.Literal["bucket"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_since", b"_since"]) -> typing.Literal["since"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_until", b"_until"]) -> typing.Literal["until"] | None: ...
+
+Global___GetTrendsRequest: typing_extensions.TypeAlias = GetTrendsRequest
+
+@typing.final
+class GetTrendsResponse(google.protobuf.message.Message):
+    """Response of GetTrends."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BUCKETS_FIELD_NUMBER: builtins.int
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    FOUND_FIELD_NUMBER: builtins.int
+    FIXED_FIELD_NUMBER: builtins.int
+    FIX_PERCENT_FIELD_NUMBER: builtins.int
+    MEAN_FIX_SECONDS_FIELD_NUMBER: builtins.int
+    MEDIAN_FIX_SECONDS_FIELD_NUMBER: builtins.int
+    P90_FIX_SECONDS_FIELD_NUMBER: builtins.int
+    since: builtins.str
+    """First day of the window, `YYYY-MM-DD` in UTC."""
+    until: builtins.str
+    """Last day of the window, `YYYY-MM-DD` in UTC."""
+    found: builtins.int
+    """Findings that were found in the window, as `found` of RuleStats."""
+    fixed: builtins.int
+    """Findings that were fixed in the window, whenever they were found."""
+    fix_percent: builtins.int
+    """`fixed` for 100 of `found`, rounded down; over 100 when more was fixed than
+    found. Absent when nothing was found.
+    """
+    mean_fix_seconds: builtins.int
+    """Time from the first review that had a finding to the one that had it no more, in
+    seconds: the mean of all that were fixed in the window. Absent when none was.
+    """
+    median_fix_seconds: builtins.int
+    """Half of them took at most so long, of pull requests that still have reviews.
+    Absent for none.
+    """
+    p90_fix_seconds: builtins.int
+    """9 of 10 took at most so long, likewise."""
+    @property
+    def buckets(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___TrendBucket]:
+        """The buckets of the window, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        buckets: collections.abc.Iterable[Global___TrendBucket] | None = ...,
+        since: builtins.str = ...,
+        until: builtins.str = ...,
+        found: builtins.int = ...,
+        fixed: builtins.int = ...,
+        fix_percent: builtins.int | None = ...,
+        mean_fix_seconds: builtins.int | None = ...,
+        median_fix_seconds: builtins.int | None = ...,
+        p90_fix_seconds: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_fix_percent", b"_fix_percent", "_mean_fix_seconds", b"_mean_fix_seconds", "_median_fix_seconds", b"_median_fix_seconds", "_p90_fix_seconds", b"_p90_fix_seconds", "fix_percent", b"fix_percent", "mean_fix_seconds", b"mean_fix_seconds", "median_fix_seconds", b"median_fix_seconds", "p90_fix_seconds", b"p90_fix_seconds"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_fix_percent", b"_fix_percent", "_mean_fix_seconds", b"_mean_fix_seconds", "_median_fix_seconds", b"_median_fix_seconds", "_p90_fix_seconds", b"_p90_fix_seconds", "buckets", b"buckets", "fix_percent", b"fix_percent", "fixed", b"fixed", "found", b"found", "mean_fix_seconds", b"mean_fix_seconds", "median_fix_seconds", b"median_fix_seconds", "p90_fix_seconds", b"p90_fix_seconds", "since", b"since", "until", b"until"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_fix_percent", b"_fix_percent"]) -> typing.Literal["fix_percent"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_mean_fix_seconds", b"_mean_fix_seconds"]) -> typing.Literal["mean_fix_seconds"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_median_fix_seconds", b"_median_fix_seconds"]) -> typing.Literal["median_fix_seconds"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_p90_fix_seconds", b"_p90_fix_seconds"]) -> typing.Literal["p90_fix_seconds"] | None: ...
+
+Global___GetTrendsResponse: typing_extensions.TypeAlias = GetTrendsResponse
+
+@typing.final
+class TrendBucket(google.protobuf.message.Message):
+    """TrendBucket is a part of a window."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    FOUND_FIELD_NUMBER: builtins.int
+    FIXED_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    since: builtins.str
+    """First day, `YYYY-MM-DD` in UTC."""
+    until: builtins.str
+    """Last day, `YYYY-MM-DD` in UTC."""
+    @property
+    def found(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Findings that were found, by severity."""
+
+    @property
+    def fixed(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Findings that were fixed."""
+
+    @property
+    def open(self) -> prwarden.v1.severity_pb2.SeveritySummary:
+        """Findings that were open at its end: in the latest reviews of pull requests, and
+        set aside by nobody. A review that is deleted is open no more from then on.
+        """
+
+    def __init__(
+        self,
+        *,
+        since: builtins.str = ...,
+        until: builtins.str = ...,
+        found: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        fixed: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+        open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["fixed", b"fixed", "found", b"found", "open", b"open"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["fixed", b"fixed", "found", b"found", "open", b"open", "since", b"since", "until", b"until"]) -> None: ...
+
+Global___TrendBucket: typing_extensions.TypeAlias = TrendBucket

@@ -46,6 +46,11 @@ class StatsServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_stats__pb2.ListRuleStatsRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_stats__pb2.ListRuleStatsResponse.FromString,
                 _registered_method=True)
+        self.GetTrends = channel.unary_unary(
+                '/prwarden.v1.StatsService/GetTrends',
+                request_serializer=prwarden_dot_v1_dot_stats__pb2.GetTrendsRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_stats__pb2.GetTrendsResponse.FromString,
+                _registered_method=True)
 
 
 class StatsServiceServicer(object):
@@ -74,6 +79,15 @@ class StatsServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetTrends(self, request, context):
+        """GetTrends says how findings came and went in a window of days: what was found,
+        fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or window.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_StatsServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -81,6 +95,11 @@ def add_StatsServiceServicer_to_server(servicer, server):
                     servicer.ListRuleStats,
                     request_deserializer=prwarden_dot_v1_dot_stats__pb2.ListRuleStatsRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_stats__pb2.ListRuleStatsResponse.SerializeToString,
+            ),
+            'GetTrends': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTrends,
+                    request_deserializer=prwarden_dot_v1_dot_stats__pb2.GetTrendsRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_stats__pb2.GetTrendsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -117,6 +136,33 @@ class StatsService(object):
             '/prwarden.v1.StatsService/ListRuleStats',
             prwarden_dot_v1_dot_stats__pb2.ListRuleStatsRequest.SerializeToString,
             prwarden_dot_v1_dot_stats__pb2.ListRuleStatsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTrends(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.StatsService/GetTrends',
+            prwarden_dot_v1_dot_stats__pb2.GetTrendsRequest.SerializeToString,
+            prwarden_dot_v1_dot_stats__pb2.GetTrendsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,7 +41,23 @@ _StatsServiceListRuleStatsType = typing_extensions.TypeVar(
     ],
 )
 
-class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType]):
+_StatsServiceGetTrendsType = typing_extensions.TypeVar(
+    '_StatsServiceGetTrendsType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.stats_pb2.GetTrendsRequest,
+        prwarden.v1.stats_pb2.GetTrendsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.stats_pb2.GetTrendsRequest,
+        prwarden.v1.stats_pb2.GetTrendsResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.stats_pb2.GetTrendsRequest,
+        prwarden.v1.stats_pb2.GetTrendsResponse,
+    ],
+)
+
+class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType, _StatsServiceGetTrendsType]):
     """StatsService reads numbers about the organization's reviews. They are counted
     when a review is complete, stay when it is deleted, and are kept for 400 days.
 
@@ -57,6 +73,10 @@ class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType]):
             prwarden.v1.stats_pb2.ListRuleStatsRequest,
             prwarden.v1.stats_pb2.ListRuleStatsResponse,
         ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.stats_pb2.GetTrendsRequest,
+            prwarden.v1.stats_pb2.GetTrendsResponse,
+        ],
     ], channel: grpc.Channel) -> None: ...
 
     @typing.overload
@@ -64,6 +84,10 @@ class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType]):
         grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.stats_pb2.ListRuleStatsRequest,
             prwarden.v1.stats_pb2.ListRuleStatsResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.stats_pb2.GetTrendsRequest,
+            prwarden.v1.stats_pb2.GetTrendsResponse,
         ],
     ], channel: grpc.aio.Channel) -> None: ...
 
@@ -80,10 +104,20 @@ class StatsServiceStub(typing.Generic[_StatsServiceListRuleStatsType]):
     stores count, at most 10,000.
     """
 
+    GetTrends: _StatsServiceGetTrendsType
+    """GetTrends says how findings came and went in a window of days: what was found,
+    fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+    INVALID_ARGUMENT for a bad filter or window.
+    """
+
 StatsServiceAsyncStub: typing_extensions.TypeAlias = StatsServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.stats_pb2.ListRuleStatsRequest,
         prwarden.v1.stats_pb2.ListRuleStatsResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.stats_pb2.GetTrendsRequest,
+        prwarden.v1.stats_pb2.GetTrendsResponse,
     ],
 ]
 
@@ -113,6 +147,17 @@ class StatsServiceServicer(metaclass=abc.ABCMeta):
         repository, pull request and ruleset. Where that one is deleted, or both ran
         at the same time, findings may count again. Only findings that a review
         stores count, at most 10,000.
+        """
+
+    @abc.abstractmethod
+    def GetTrends(
+        self,
+        request: prwarden.v1.stats_pb2.GetTrendsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.stats_pb2.GetTrendsResponse, collections.abc.Awaitable[prwarden.v1.stats_pb2.GetTrendsResponse]]:
+        """GetTrends says how findings came and went in a window of days: what was found,
+        fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+        INVALID_ARGUMENT for a bad filter or window.
         """
 
 def add_StatsServiceServicer_to_server(servicer: StatsServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -972,6 +972,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/stats/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get trends
+         * @description Says how findings came and went in a window of days: what was found, fixed and open, and how long fixing took. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or window.
+         */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/triage": {
         parameters: {
             query?: never;
@@ -1836,6 +1856,53 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /**
+         * @description Bucket is the length of the parts of a window.
+         *
+         *     - day: A day in UTC.
+         *     - week: A week from Monday to Sunday; the first and the last may be cut off.
+         * @enum {string}
+         */
+        GetTrendsRequestBucket: "day" | "week";
+        /** @description Response of GetTrends. */
+        GetTrendsResponse: {
+            /** @description The buckets of the window, oldest first. */
+            buckets: components["schemas"]["TrendBucket"][];
+            /**
+             * Format: int32
+             * @description `fixed` for 100 of `found`, rounded down; over 100 when more was fixed than found. Absent when nothing was found.
+             */
+            fix_percent?: number;
+            /**
+             * Format: int32
+             * @description Findings that were fixed in the window, whenever they were found.
+             */
+            fixed: number;
+            /**
+             * Format: int32
+             * @description Findings that were found in the window, as `found` of RuleStats.
+             */
+            found: number;
+            /**
+             * Format: int32
+             * @description Time from the first review that had a finding to the one that had it no more, in seconds: the mean of all that were fixed in the window. Absent when none was.
+             */
+            mean_fix_seconds?: number;
+            /**
+             * Format: int32
+             * @description Half of them took at most so long, of pull requests that still have reviews. Absent for none.
+             */
+            median_fix_seconds?: number;
+            /**
+             * Format: int32
+             * @description 9 of 10 took at most so long, likewise.
+             */
+            p90_fix_seconds?: number;
+            /** @description First day of the window, `YYYY-MM-DD` in UTC. */
+            since: string;
+            /** @description Last day of the window, `YYYY-MM-DD` in UTC. */
+            until: string;
+        };
         /**
          * @description Key is what the findings of a group have in common.
          *
@@ -2910,6 +2977,16 @@ export interface components {
         RuleStats: {
             /**
              * Format: int32
+             * @description Decisions `accepted` about its findings. Each counts on the day when it was made, as long as nobody takes it back or decides anew.
+             */
+            accepted: number;
+            /**
+             * Format: int32
+             * @description Decisions `false_positive` likewise.
+             */
+            false_positive: number;
+            /**
+             * Format: int32
              * @description Findings that the review before reported, and that are gone.
              */
             fixed: number;
@@ -2927,6 +3004,11 @@ export interface components {
              * @description Findings that a comment suppresses, and did not in the review before.
              */
             suppressed: number;
+            /**
+             * Format: int32
+             * @description Decisions `wont_fix` likewise.
+             */
+            wont_fix: number;
             /**
              * Format: int32
              * @description What matching the rule took, in MiB that the engine looked at for it, the same on every machine; 1 MiB takes some milliseconds. Of each review the 100 most costly rules count that took 1 MiB or more. It is rounded.
@@ -3309,6 +3391,19 @@ export interface components {
          * @enum {string}
          */
         ThreadState: "open" | "fixed" | "dismissed" | "deleted_by_user" | "refused";
+        /** @description TrendBucket is a part of a window. */
+        TrendBucket: {
+            /** @description Findings that were fixed. */
+            fixed: components["schemas"]["SeveritySummary"];
+            /** @description Findings that were found, by severity. */
+            found: components["schemas"]["SeveritySummary"];
+            /** @description Findings that were open at its end: in the latest reviews of pull requests, and set aside by nobody. A review that is deleted is open no more from then on. */
+            open: components["schemas"]["SeveritySummary"];
+            /** @description First day, `YYYY-MM-DD` in UTC. */
+            since: string;
+            /** @description Last day, `YYYY-MM-DD` in UTC. */
+            until: string;
+        };
         /** @description Triage is a decision that sets a finding aside. */
         Triage: {
             /**
@@ -7923,10 +8018,13 @@ export interface operations {
                      *       "next_page_token": "",
                      *       "rules": [
                      *         {
+                     *           "accepted": 1,
+                     *           "false_positive": 2,
                      *           "fixed": 24,
                      *           "found": 31,
                      *           "rule_id": "security/no-eval",
                      *           "suppressed": 3,
+                     *           "wont_fix": 0,
                      *           "work_mib": 12
                      *         }
                      *       ],
@@ -7935,6 +8033,87 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ListRuleStatsResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrends: {
+        parameters: {
+            query?: {
+                /** @description First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the last. When not given the window has 30 days. */
+                since?: string;
+                /** @description Last day of the window, `YYYY-MM-DD` in UTC; today when not given. */
+                until?: string;
+                /** @description Only this repository. */
+                repo?: string;
+                /** @description Length of the buckets; `day` when not given. */
+                bucket?: components["schemas"]["GetTrendsRequestBucket"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "buckets": [
+                     *         {
+                     *           "fixed": {
+                     *             "critical": 0,
+                     *             "high": 24,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           },
+                     *           "found": {
+                     *             "critical": 0,
+                     *             "high": 31,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           },
+                     *           "open": {
+                     *             "critical": 0,
+                     *             "high": 7,
+                     *             "info": 0,
+                     *             "low": 0,
+                     *             "medium": 0,
+                     *             "warning": 0
+                     *           },
+                     *           "since": "2026-11-16",
+                     *           "until": "2026-11-20"
+                     *         }
+                     *       ],
+                     *       "fix_percent": 77,
+                     *       "fixed": 24,
+                     *       "found": 31,
+                     *       "mean_fix_seconds": 90000,
+                     *       "median_fix_seconds": 86400,
+                     *       "p90_fix_seconds": 172800,
+                     *       "since": "2026-11-16",
+                     *       "until": "2026-11-20"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetTrendsResponse"];
                 };
             };
             400: components["responses"]["InvalidArgument"];

@@ -2,9 +2,9 @@
 // @generated from file prwarden/v1/stats.proto (package prwarden.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Severity_Level } from "./severity_pb.js";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Severity_Level, SeveritySummary } from "./severity_pb.js";
 import { file_prwarden_v1_severity } from "./severity_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/stats.proto.
  */
 export const file_prwarden_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChdwcndhcmRlbi92MS9zdGF0cy5wcm90bxILcHJ3YXJkZW4udjEifAoJUnVsZVN0YXRzEg8KB3J1bGVfaWQYASABKAkSEQoEcmVwbxgCIAEoCUgAiAEBEg0KBWZvdW5kGAMgASgFEg0KBWZpeGVkGAQgASgFEhIKCnN1cHByZXNzZWQYBSABKAUSEAoId29ya19taWIYBiABKAVCBwoFX3JlcG8ivgIKFExpc3RSdWxlU3RhdHNSZXF1ZXN0EhIKBXNpbmNlGAEgASgJSACIAQESEgoFdW50aWwYAiABKAlIAYgBARIRCgRyZXBvGAMgASgJSAKIAQESFAoHcnVsZV9pZBgEIAEoCUgDiAEBEjYKDG1pbl9zZXZlcml0eRgFIAEoDjIbLnByd2FyZGVuLnYxLlNldmVyaXR5LkxldmVsSASIAQESFQoNYnlfcmVwb3NpdG9yeRgGIAEoCBIWCglwYWdlX3NpemUYByABKAVIBYgBARIXCgpwYWdlX3Rva2VuGAggASgJSAaIAQFCCAoGX3NpbmNlQggKBl91bnRpbEIHCgVfcmVwb0IKCghfcnVsZV9pZEIPCg1fbWluX3NldmVyaXR5QgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4idQoVTGlzdFJ1bGVTdGF0c1Jlc3BvbnNlEiUKBXJ1bGVzGAEgAygLMhYucHJ3YXJkZW4udjEuUnVsZVN0YXRzEg0KBXNpbmNlGAIgASgJEg0KBXVudGlsGAMgASgJEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCTJmCgxTdGF0c1NlcnZpY2USVgoNTGlzdFJ1bGVTdGF0cxIhLnByd2FyZGVuLnYxLkxpc3RSdWxlU3RhdHNSZXF1ZXN0GiIucHJ3YXJkZW4udjEuTGlzdFJ1bGVTdGF0c1Jlc3BvbnNlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_prwarden_v1_severity]);
+  fileDesc("ChdwcndhcmRlbi92MS9zdGF0cy5wcm90bxILcHJ3YXJkZW4udjEiuAEKCVJ1bGVTdGF0cxIPCgdydWxlX2lkGAEgASgJEhEKBHJlcG8YAiABKAlIAIgBARINCgVmb3VuZBgDIAEoBRINCgVmaXhlZBgEIAEoBRISCgpzdXBwcmVzc2VkGAUgASgFEhAKCHdvcmtfbWliGAYgASgFEhAKCGFjY2VwdGVkGAcgASgFEhYKDmZhbHNlX3Bvc2l0aXZlGAggASgFEhAKCHdvbnRfZml4GAkgASgFQgcKBV9yZXBvIr4CChRMaXN0UnVsZVN0YXRzUmVxdWVzdBISCgVzaW5jZRgBIAEoCUgAiAEBEhIKBXVudGlsGAIgASgJSAGIAQESEQoEcmVwbxgDIAEoCUgCiAEBEhQKB3J1bGVfaWQYBCABKAlIA4gBARI2CgxtaW5fc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBEhUKDWJ5X3JlcG9zaXRvcnkYBiABKAgSFgoJcGFnZV9zaXplGAcgASgFSAWIAQESFwoKcGFnZV90b2tlbhgIIAEoCUgGiAEBQggKBl9zaW5jZUIICgZfdW50aWxCBwoFX3JlcG9CCgoIX3J1bGVfaWRCDwoNX21pbl9zZXZlcml0eUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuInUKFUxpc3RSdWxlU3RhdHNSZXNwb25zZRIlCgVydWxlcxgBIAMoCzIWLnByd2FyZGVuLnYxLlJ1bGVTdGF0cxINCgVzaW5jZRgCIAEoCRINCgV1bnRpbBgDIAEoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAki3gEKEEdldFRyZW5kc1JlcXVlc3QSEgoFc2luY2UYASABKAlIAIgBARISCgV1bnRpbBgCIAEoCUgBiAEBEhEKBHJlcG8YAyABKAlIAogBARI5CgZidWNrZXQYBCABKA4yJC5wcndhcmRlbi52MS5HZXRUcmVuZHNSZXF1ZXN0LkJ1Y2tldEgDiAEBIiwKBkJ1Y2tldBIPCgt1bnNwZWNpZmllZBAAEgcKA2RheRABEggKBHdlZWsQAkIICgZfc2luY2VCCAoGX3VudGlsQgcKBV9yZXBvQgkKB19idWNrZXQiwgIKEUdldFRyZW5kc1Jlc3BvbnNlEikKB2J1Y2tldHMYASADKAsyGC5wcndhcmRlbi52MS5UcmVuZEJ1Y2tldBINCgVzaW5jZRgCIAEoCRINCgV1bnRpbBgDIAEoCRINCgVmb3VuZBgEIAEoBRINCgVmaXhlZBgFIAEoBRIYCgtmaXhfcGVyY2VudBgGIAEoBUgAiAEBEh0KEG1lYW5fZml4X3NlY29uZHMYByABKAVIAYgBARIfChJtZWRpYW5fZml4X3NlY29uZHMYCCABKAVIAogBARIcCg9wOTBfZml4X3NlY29uZHMYCSABKAVIA4gBAUIOCgxfZml4X3BlcmNlbnRCEwoRX21lYW5fZml4X3NlY29uZHNCFQoTX21lZGlhbl9maXhfc2Vjb25kc0ISChBfcDkwX2ZpeF9zZWNvbmRzIrEBCgtUcmVuZEJ1Y2tldBINCgVzaW5jZRgBIAEoCRINCgV1bnRpbBgCIAEoCRIrCgVmb3VuZBgDIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIrCgVmaXhlZBgEIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIqCgRvcGVuGAUgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5MrIBCgxTdGF0c1NlcnZpY2USVgoNTGlzdFJ1bGVTdGF0cxIhLnByd2FyZGVuLnYxLkxpc3RSdWxlU3RhdHNSZXF1ZXN0GiIucHJ3YXJkZW4udjEuTGlzdFJ1bGVTdGF0c1Jlc3BvbnNlEkoKCUdldFRyZW5kcxIdLnByd2FyZGVuLnYxLkdldFRyZW5kc1JlcXVlc3QaHi5wcndhcmRlbi52MS5HZXRUcmVuZHNSZXNwb25zZUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_prwarden_v1_severity]);
 
 /**
  * RuleStats is the numbers of a rule.
@@ -64,6 +64,28 @@ export type RuleStats = Message<"prwarden.v1.RuleStats"> & {
    * @generated from field: int32 work_mib = 6;
    */
   workMib: number;
+
+  /**
+   * Decisions `accepted` about its findings. Each counts on the day when it was made,
+   * as long as nobody takes it back or decides anew.
+   *
+   * @generated from field: int32 accepted = 7;
+   */
+  accepted: number;
+
+  /**
+   * Decisions `false_positive` likewise.
+   *
+   * @generated from field: int32 false_positive = 8;
+   */
+  falsePositive: number;
+
+  /**
+   * Decisions `wont_fix` likewise.
+   *
+   * @generated from field: int32 wont_fix = 9;
+   */
+  wontFix: number;
 };
 
 /**
@@ -189,6 +211,213 @@ export const ListRuleStatsResponseSchema: GenMessage<ListRuleStatsResponse> = /*
   messageDesc(file_prwarden_v1_stats, 2);
 
 /**
+ * Request of GetTrends.
+ *
+ * @generated from message prwarden.v1.GetTrendsRequest
+ */
+export type GetTrendsRequest = Message<"prwarden.v1.GetTrendsRequest"> & {
+  /**
+   * First day of the window, `YYYY-MM-DD` in UTC: at most 399 days before the
+   * last. When not given the window has 30 days.
+   *
+   * @generated from field: optional string since = 1;
+   */
+  since?: string | undefined;
+
+  /**
+   * Last day of the window, `YYYY-MM-DD` in UTC; today when not given.
+   *
+   * @generated from field: optional string until = 2;
+   */
+  until?: string | undefined;
+
+  /**
+   * Only this repository.
+   *
+   * @generated from field: optional string repo = 3;
+   */
+  repo?: string | undefined;
+
+  /**
+   * Length of the buckets; `day` when not given.
+   *
+   * @generated from field: optional prwarden.v1.GetTrendsRequest.Bucket bucket = 4;
+   */
+  bucket?: GetTrendsRequest_Bucket | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.GetTrendsRequest.
+ * Use `create(GetTrendsRequestSchema)` to create a new message.
+ */
+export const GetTrendsRequestSchema: GenMessage<GetTrendsRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_stats, 3);
+
+/**
+ * Bucket is the length of the parts of a window.
+ *
+ * @generated from enum prwarden.v1.GetTrendsRequest.Bucket
+ */
+export enum GetTrendsRequest_Bucket {
+  /**
+   * Refused.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * A day in UTC.
+   *
+   * @generated from enum value: day = 1;
+   */
+  day = 1,
+
+  /**
+   * A week from Monday to Sunday; the first and the last may be cut off.
+   *
+   * @generated from enum value: week = 2;
+   */
+  week = 2,
+}
+
+/**
+ * Describes the enum prwarden.v1.GetTrendsRequest.Bucket.
+ */
+export const GetTrendsRequest_BucketSchema: GenEnum<GetTrendsRequest_Bucket> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_stats, 3, 0);
+
+/**
+ * Response of GetTrends.
+ *
+ * @generated from message prwarden.v1.GetTrendsResponse
+ */
+export type GetTrendsResponse = Message<"prwarden.v1.GetTrendsResponse"> & {
+  /**
+   * The buckets of the window, oldest first.
+   *
+   * @generated from field: repeated prwarden.v1.TrendBucket buckets = 1;
+   */
+  buckets: TrendBucket[];
+
+  /**
+   * First day of the window, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string since = 2;
+   */
+  since: string;
+
+  /**
+   * Last day of the window, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string until = 3;
+   */
+  until: string;
+
+  /**
+   * Findings that were found in the window, as `found` of RuleStats.
+   *
+   * @generated from field: int32 found = 4;
+   */
+  found: number;
+
+  /**
+   * Findings that were fixed in the window, whenever they were found.
+   *
+   * @generated from field: int32 fixed = 5;
+   */
+  fixed: number;
+
+  /**
+   * `fixed` for 100 of `found`, rounded down; over 100 when more was fixed than
+   * found. Absent when nothing was found.
+   *
+   * @generated from field: optional int32 fix_percent = 6;
+   */
+  fixPercent?: number | undefined;
+
+  /**
+   * Time from the first review that had a finding to the one that had it no more, in
+   * seconds: the mean of all that were fixed in the window. Absent when none was.
+   *
+   * @generated from field: optional int32 mean_fix_seconds = 7;
+   */
+  meanFixSeconds?: number | undefined;
+
+  /**
+   * Half of them took at most so long, of pull requests that still have reviews.
+   * Absent for none.
+   *
+   * @generated from field: optional int32 median_fix_seconds = 8;
+   */
+  medianFixSeconds?: number | undefined;
+
+  /**
+   * 9 of 10 took at most so long, likewise.
+   *
+   * @generated from field: optional int32 p90_fix_seconds = 9;
+   */
+  p90FixSeconds?: number | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.GetTrendsResponse.
+ * Use `create(GetTrendsResponseSchema)` to create a new message.
+ */
+export const GetTrendsResponseSchema: GenMessage<GetTrendsResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_stats, 4);
+
+/**
+ * TrendBucket is a part of a window.
+ *
+ * @generated from message prwarden.v1.TrendBucket
+ */
+export type TrendBucket = Message<"prwarden.v1.TrendBucket"> & {
+  /**
+   * First day, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string since = 1;
+   */
+  since: string;
+
+  /**
+   * Last day, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string until = 2;
+   */
+  until: string;
+
+  /**
+   * Findings that were found, by severity.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary found = 3;
+   */
+  found?: SeveritySummary | undefined;
+
+  /**
+   * Findings that were fixed.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary fixed = 4;
+   */
+  fixed?: SeveritySummary | undefined;
+
+  /**
+   * Findings that were open at its end: in the latest reviews of pull requests, and
+   * set aside by nobody. A review that is deleted is open no more from then on.
+   *
+   * @generated from field: prwarden.v1.SeveritySummary open = 5;
+   */
+  open?: SeveritySummary | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.TrendBucket.
+ * Use `create(TrendBucketSchema)` to create a new message.
+ */
+export const TrendBucketSchema: GenMessage<TrendBucket> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_stats, 5);
+
+/**
  * StatsService reads numbers about the organization's reviews. They are counted
  * when a review is complete, stay when it is deleted, and are kept for 400 days.
  *
@@ -218,6 +447,18 @@ export const StatsService: GenService<{
     methodKind: "unary";
     input: typeof ListRuleStatsRequestSchema;
     output: typeof ListRuleStatsResponseSchema;
+  },
+  /**
+   * GetTrends says how findings came and went in a window of days: what was found,
+   * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+   * INVALID_ARGUMENT for a bad filter or window.
+   *
+   * @generated from rpc prwarden.v1.StatsService.GetTrends
+   */
+  getTrends: {
+    methodKind: "unary";
+    input: typeof GetTrendsRequestSchema;
+    output: typeof GetTrendsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_prwarden_v1_stats, 0);

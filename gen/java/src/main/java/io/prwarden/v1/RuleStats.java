@@ -219,6 +219,52 @@ private static final long serialVersionUID = 0L;
     return workMib_;
   }
 
+  public static final int ACCEPTED_FIELD_NUMBER = 7;
+  private int accepted_ = 0;
+  /**
+   * <pre>
+   * Decisions `accepted` about its findings. Each counts on the day when it was made,
+   * as long as nobody takes it back or decides anew.
+   * </pre>
+   *
+   * <code>int32 accepted = 7 [json_name = "accepted"];</code>
+   * @return The accepted.
+   */
+  @java.lang.Override
+  public int getAccepted() {
+    return accepted_;
+  }
+
+  public static final int FALSE_POSITIVE_FIELD_NUMBER = 8;
+  private int falsePositive_ = 0;
+  /**
+   * <pre>
+   * Decisions `false_positive` likewise.
+   * </pre>
+   *
+   * <code>int32 false_positive = 8 [json_name = "falsePositive"];</code>
+   * @return The falsePositive.
+   */
+  @java.lang.Override
+  public int getFalsePositive() {
+    return falsePositive_;
+  }
+
+  public static final int WONT_FIX_FIELD_NUMBER = 9;
+  private int wontFix_ = 0;
+  /**
+   * <pre>
+   * Decisions `wont_fix` likewise.
+   * </pre>
+   *
+   * <code>int32 wont_fix = 9 [json_name = "wontFix"];</code>
+   * @return The wontFix.
+   */
+  @java.lang.Override
+  public int getWontFix() {
+    return wontFix_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -251,6 +297,15 @@ private static final long serialVersionUID = 0L;
     if (workMib_ != 0) {
       output.writeInt32(6, workMib_);
     }
+    if (accepted_ != 0) {
+      output.writeInt32(7, accepted_);
+    }
+    if (falsePositive_ != 0) {
+      output.writeInt32(8, falsePositive_);
+    }
+    if (wontFix_ != 0) {
+      output.writeInt32(9, wontFix_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -282,6 +337,18 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(6, workMib_);
     }
+    if (accepted_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(7, accepted_);
+    }
+    if (falsePositive_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(8, falsePositive_);
+    }
+    if (wontFix_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(9, wontFix_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -312,6 +379,12 @@ private static final long serialVersionUID = 0L;
         != other.getSuppressed()) return false;
     if (getWorkMib()
         != other.getWorkMib()) return false;
+    if (getAccepted()
+        != other.getAccepted()) return false;
+    if (getFalsePositive()
+        != other.getFalsePositive()) return false;
+    if (getWontFix()
+        != other.getWontFix()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -337,6 +410,12 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getSuppressed();
     hash = (37 * hash) + WORK_MIB_FIELD_NUMBER;
     hash = (53 * hash) + getWorkMib();
+    hash = (37 * hash) + ACCEPTED_FIELD_NUMBER;
+    hash = (53 * hash) + getAccepted();
+    hash = (37 * hash) + FALSE_POSITIVE_FIELD_NUMBER;
+    hash = (53 * hash) + getFalsePositive();
+    hash = (37 * hash) + WONT_FIX_FIELD_NUMBER;
+    hash = (53 * hash) + getWontFix();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -478,6 +557,9 @@ private static final long serialVersionUID = 0L;
       fixed_ = 0;
       suppressed_ = 0;
       workMib_ = 0;
+      accepted_ = 0;
+      falsePositive_ = 0;
+      wontFix_ = 0;
       return this;
     }
 
@@ -531,6 +613,15 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000020) != 0)) {
         result.workMib_ = workMib_;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.accepted_ = accepted_;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.falsePositive_ = falsePositive_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.wontFix_ = wontFix_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -567,6 +658,15 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getWorkMib() != 0) {
         setWorkMib(other.getWorkMib());
+      }
+      if (other.getAccepted() != 0) {
+        setAccepted(other.getAccepted());
+      }
+      if (other.getFalsePositive() != 0) {
+        setFalsePositive(other.getFalsePositive());
+      }
+      if (other.getWontFix() != 0) {
+        setWontFix(other.getWontFix());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -624,6 +724,21 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 48
+            case 56: {
+              accepted_ = input.readInt32();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
+            case 64: {
+              falsePositive_ = input.readInt32();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 64
+            case 72: {
+              wontFix_ = input.readInt32();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1017,6 +1132,141 @@ private static final long serialVersionUID = 0L;
     public Builder clearWorkMib() {
       bitField0_ = (bitField0_ & ~0x00000020);
       workMib_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int accepted_ ;
+    /**
+     * <pre>
+     * Decisions `accepted` about its findings. Each counts on the day when it was made,
+     * as long as nobody takes it back or decides anew.
+     * </pre>
+     *
+     * <code>int32 accepted = 7 [json_name = "accepted"];</code>
+     * @return The accepted.
+     */
+    @java.lang.Override
+    public int getAccepted() {
+      return accepted_;
+    }
+    /**
+     * <pre>
+     * Decisions `accepted` about its findings. Each counts on the day when it was made,
+     * as long as nobody takes it back or decides anew.
+     * </pre>
+     *
+     * <code>int32 accepted = 7 [json_name = "accepted"];</code>
+     * @param value The accepted to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAccepted(int value) {
+
+      accepted_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Decisions `accepted` about its findings. Each counts on the day when it was made,
+     * as long as nobody takes it back or decides anew.
+     * </pre>
+     *
+     * <code>int32 accepted = 7 [json_name = "accepted"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAccepted() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      accepted_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int falsePositive_ ;
+    /**
+     * <pre>
+     * Decisions `false_positive` likewise.
+     * </pre>
+     *
+     * <code>int32 false_positive = 8 [json_name = "falsePositive"];</code>
+     * @return The falsePositive.
+     */
+    @java.lang.Override
+    public int getFalsePositive() {
+      return falsePositive_;
+    }
+    /**
+     * <pre>
+     * Decisions `false_positive` likewise.
+     * </pre>
+     *
+     * <code>int32 false_positive = 8 [json_name = "falsePositive"];</code>
+     * @param value The falsePositive to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFalsePositive(int value) {
+
+      falsePositive_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Decisions `false_positive` likewise.
+     * </pre>
+     *
+     * <code>int32 false_positive = 8 [json_name = "falsePositive"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFalsePositive() {
+      bitField0_ = (bitField0_ & ~0x00000080);
+      falsePositive_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int wontFix_ ;
+    /**
+     * <pre>
+     * Decisions `wont_fix` likewise.
+     * </pre>
+     *
+     * <code>int32 wont_fix = 9 [json_name = "wontFix"];</code>
+     * @return The wontFix.
+     */
+    @java.lang.Override
+    public int getWontFix() {
+      return wontFix_;
+    }
+    /**
+     * <pre>
+     * Decisions `wont_fix` likewise.
+     * </pre>
+     *
+     * <code>int32 wont_fix = 9 [json_name = "wontFix"];</code>
+     * @param value The wontFix to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWontFix(int value) {
+
+      wontFix_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Decisions `wont_fix` likewise.
+     * </pre>
+     *
+     * <code>int32 wont_fix = 9 [json_name = "wontFix"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWontFix() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      wontFix_ = 0;
       onChanged();
       return this;
     }

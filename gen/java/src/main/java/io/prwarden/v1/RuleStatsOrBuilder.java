@@ -101,4 +101,35 @@ public interface RuleStatsOrBuilder extends
    * @return The workMib.
    */
   int getWorkMib();
+
+  /**
+   * <pre>
+   * Decisions `accepted` about its findings. Each counts on the day when it was made,
+   * as long as nobody takes it back or decides anew.
+   * </pre>
+   *
+   * <code>int32 accepted = 7 [json_name = "accepted"];</code>
+   * @return The accepted.
+   */
+  int getAccepted();
+
+  /**
+   * <pre>
+   * Decisions `false_positive` likewise.
+   * </pre>
+   *
+   * <code>int32 false_positive = 8 [json_name = "falsePositive"];</code>
+   * @return The falsePositive.
+   */
+  int getFalsePositive();
+
+  /**
+   * <pre>
+   * Decisions `wont_fix` likewise.
+   * </pre>
+   *
+   * <code>int32 wont_fix = 9 [json_name = "wontFix"];</code>
+   * @return The wontFix.
+   */
+  int getWontFix();
 }

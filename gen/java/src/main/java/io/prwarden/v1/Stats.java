@@ -41,6 +41,21 @@ public final class Stats {
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_ListRuleStatsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_GetTrendsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_GetTrendsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_GetTrendsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_GetTrendsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_TrendBucket_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_TrendBucket_fieldAccessorTable;
 
   public static com.google.protobuf.Descriptors.FileDescriptor
       getDescriptor() {
@@ -51,30 +66,57 @@ public final class Stats {
   static {
     java.lang.String[] descriptorData = {
       "\n\027prwarden/v1/stats.proto\022\013prwarden.v1\032\032" +
-      "prwarden/v1/severity.proto\"\255\001\n\tRuleStats" +
+      "prwarden/v1/severity.proto\"\213\002\n\tRuleStats" +
       "\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\027\n\004repo\030\002 \001(\tH" +
       "\000R\004repo\210\001\001\022\024\n\005found\030\003 \001(\005R\005found\022\024\n\005fixe" +
       "d\030\004 \001(\005R\005fixed\022\036\n\nsuppressed\030\005 \001(\005R\nsupp" +
-      "ressed\022\031\n\010work_mib\030\006 \001(\005R\007workMibB\007\n\005_re" +
-      "po\"\212\003\n\024ListRuleStatsRequest\022\031\n\005since\030\001 \001" +
-      "(\tH\000R\005since\210\001\001\022\031\n\005until\030\002 \001(\tH\001R\005until\210\001" +
-      "\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022\034\n\007rule_id\030\004 " +
-      "\001(\tH\003R\006ruleId\210\001\001\022C\n\014min_severity\030\005 \001(\0162\033" +
-      ".prwarden.v1.Severity.LevelH\004R\013minSeveri" +
-      "ty\210\001\001\022#\n\rby_repository\030\006 \001(\010R\014byReposito" +
-      "ry\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\n" +
-      "page_token\030\010 \001(\tH\006R\tpageToken\210\001\001B\010\n\006_sin" +
-      "ceB\010\n\006_untilB\007\n\005_repoB\n\n\010_rule_idB\017\n\r_mi" +
-      "n_severityB\014\n\n_page_sizeB\r\n\013_page_token\"" +
-      "\231\001\n\025ListRuleStatsResponse\022,\n\005rules\030\001 \003(\013" +
-      "2\026.prwarden.v1.RuleStatsR\005rules\022\024\n\005since" +
-      "\030\002 \001(\tR\005since\022\024\n\005until\030\003 \001(\tR\005until\022&\n\017n" +
-      "ext_page_token\030\004 \001(\tR\rnextPageToken2f\n\014S" +
-      "tatsService\022V\n\rListRuleStats\022!.prwarden." +
-      "v1.ListRuleStatsRequest\032\".prwarden.v1.Li" +
-      "stRuleStatsResponseBN\n\016io.prwarden.v1P\001Z" +
-      ":github.com/prwarden/prwarden/gen/go/prw" +
-      "arden/v1;prwardenv1b\006proto3"
+      "ressed\022\031\n\010work_mib\030\006 \001(\005R\007workMib\022\032\n\010acc" +
+      "epted\030\007 \001(\005R\010accepted\022%\n\016false_positive\030" +
+      "\010 \001(\005R\rfalsePositive\022\031\n\010wont_fix\030\t \001(\005R\007" +
+      "wontFixB\007\n\005_repo\"\212\003\n\024ListRuleStatsReques" +
+      "t\022\031\n\005since\030\001 \001(\tH\000R\005since\210\001\001\022\031\n\005until\030\002 " +
+      "\001(\tH\001R\005until\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001" +
+      "\022\034\n\007rule_id\030\004 \001(\tH\003R\006ruleId\210\001\001\022C\n\014min_se" +
+      "verity\030\005 \001(\0162\033.prwarden.v1.Severity.Leve" +
+      "lH\004R\013minSeverity\210\001\001\022#\n\rby_repository\030\006 \001" +
+      "(\010R\014byRepository\022 \n\tpage_size\030\007 \001(\005H\005R\010p" +
+      "ageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageTo" +
+      "ken\210\001\001B\010\n\006_sinceB\010\n\006_untilB\007\n\005_repoB\n\n\010_" +
+      "rule_idB\017\n\r_min_severityB\014\n\n_page_sizeB\r" +
+      "\n\013_page_token\"\231\001\n\025ListRuleStatsResponse\022" +
+      ",\n\005rules\030\001 \003(\0132\026.prwarden.v1.RuleStatsR\005" +
+      "rules\022\024\n\005since\030\002 \001(\tR\005since\022\024\n\005until\030\003 \001" +
+      "(\tR\005until\022&\n\017next_page_token\030\004 \001(\tR\rnext" +
+      "PageToken\"\372\001\n\020GetTrendsRequest\022\031\n\005since\030" +
+      "\001 \001(\tH\000R\005since\210\001\001\022\031\n\005until\030\002 \001(\tH\001R\005unti" +
+      "l\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022A\n\006bucket\030" +
+      "\004 \001(\0162$.prwarden.v1.GetTrendsRequest.Buc" +
+      "ketH\003R\006bucket\210\001\001\",\n\006Bucket\022\017\n\013unspecifie" +
+      "d\020\000\022\007\n\003day\020\001\022\010\n\004week\020\002B\010\n\006_sinceB\010\n\006_unt" +
+      "ilB\007\n\005_repoB\t\n\007_bucket\"\244\003\n\021GetTrendsResp" +
+      "onse\0222\n\007buckets\030\001 \003(\0132\030.prwarden.v1.Tren" +
+      "dBucketR\007buckets\022\024\n\005since\030\002 \001(\tR\005since\022\024" +
+      "\n\005until\030\003 \001(\tR\005until\022\024\n\005found\030\004 \001(\005R\005fou" +
+      "nd\022\024\n\005fixed\030\005 \001(\005R\005fixed\022$\n\013fix_percent\030" +
+      "\006 \001(\005H\000R\nfixPercent\210\001\001\022-\n\020mean_fix_secon" +
+      "ds\030\007 \001(\005H\001R\016meanFixSeconds\210\001\001\0221\n\022median_" +
+      "fix_seconds\030\010 \001(\005H\002R\020medianFixSeconds\210\001\001" +
+      "\022+\n\017p90_fix_seconds\030\t \001(\005H\003R\rp90FixSecon" +
+      "ds\210\001\001B\016\n\014_fix_percentB\023\n\021_mean_fix_secon" +
+      "dsB\025\n\023_median_fix_secondsB\022\n\020_p90_fix_se" +
+      "conds\"\323\001\n\013TrendBucket\022\024\n\005since\030\001 \001(\tR\005si" +
+      "nce\022\024\n\005until\030\002 \001(\tR\005until\0222\n\005found\030\003 \001(\013" +
+      "2\034.prwarden.v1.SeveritySummaryR\005found\0222\n" +
+      "\005fixed\030\004 \001(\0132\034.prwarden.v1.SeveritySumma" +
+      "ryR\005fixed\0220\n\004open\030\005 \001(\0132\034.prwarden.v1.Se" +
+      "veritySummaryR\004open2\262\001\n\014StatsService\022V\n\r" +
+      "ListRuleStats\022!.prwarden.v1.ListRuleStat" +
+      "sRequest\032\".prwarden.v1.ListRuleStatsResp" +
+      "onse\022J\n\tGetTrends\022\035.prwarden.v1.GetTrend" +
+      "sRequest\032\036.prwarden.v1.GetTrendsResponse" +
+      "BN\n\016io.prwarden.v1P\001Z:github.com/prwarde" +
+      "n/prwarden/gen/go/prwarden/v1;prwardenv1" +
+      "b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -86,7 +128,7 @@ public final class Stats {
     internal_static_prwarden_v1_RuleStats_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_RuleStats_descriptor,
-        new java.lang.String[] { "RuleId", "Repo", "Found", "Fixed", "Suppressed", "WorkMib", });
+        new java.lang.String[] { "RuleId", "Repo", "Found", "Fixed", "Suppressed", "WorkMib", "Accepted", "FalsePositive", "WontFix", });
     internal_static_prwarden_v1_ListRuleStatsRequest_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_ListRuleStatsRequest_fieldAccessorTable = new
@@ -99,6 +141,24 @@ public final class Stats {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRuleStatsResponse_descriptor,
         new java.lang.String[] { "Rules", "Since", "Until", "NextPageToken", });
+    internal_static_prwarden_v1_GetTrendsRequest_descriptor =
+      getDescriptor().getMessageTypes().get(3);
+    internal_static_prwarden_v1_GetTrendsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_GetTrendsRequest_descriptor,
+        new java.lang.String[] { "Since", "Until", "Repo", "Bucket", });
+    internal_static_prwarden_v1_GetTrendsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(4);
+    internal_static_prwarden_v1_GetTrendsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_GetTrendsResponse_descriptor,
+        new java.lang.String[] { "Buckets", "Since", "Until", "Found", "Fixed", "FixPercent", "MeanFixSeconds", "MedianFixSeconds", "P90FixSeconds", });
+    internal_static_prwarden_v1_TrendBucket_descriptor =
+      getDescriptor().getMessageTypes().get(5);
+    internal_static_prwarden_v1_TrendBucket_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_TrendBucket_descriptor,
+        new java.lang.String[] { "Since", "Until", "Found", "Fixed", "Open", });
     descriptor.resolveAllFeaturesImmutable();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();
   }

@@ -51,6 +51,37 @@ public final class StatsServiceGrpc {
     return getListRuleStatsMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetTrendsRequest,
+      io.prwarden.v1.GetTrendsResponse> getGetTrendsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "GetTrends",
+      requestType = io.prwarden.v1.GetTrendsRequest.class,
+      responseType = io.prwarden.v1.GetTrendsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.GetTrendsRequest,
+      io.prwarden.v1.GetTrendsResponse> getGetTrendsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.GetTrendsRequest, io.prwarden.v1.GetTrendsResponse> getGetTrendsMethod;
+    if ((getGetTrendsMethod = StatsServiceGrpc.getGetTrendsMethod) == null) {
+      synchronized (StatsServiceGrpc.class) {
+        if ((getGetTrendsMethod = StatsServiceGrpc.getGetTrendsMethod) == null) {
+          StatsServiceGrpc.getGetTrendsMethod = getGetTrendsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.GetTrendsRequest, io.prwarden.v1.GetTrendsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetTrends"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetTrendsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetTrendsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new StatsServiceMethodDescriptorSupplier("GetTrends"))
+              .build();
+        }
+      }
+    }
+    return getGetTrendsMethod;
+  }
+
   /**
    * Creates a new async stub that supports all call types for the service
    */
@@ -139,6 +170,18 @@ public final class StatsServiceGrpc {
         io.grpc.stub.StreamObserver<io.prwarden.v1.ListRuleStatsResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListRuleStatsMethod(), responseObserver);
     }
+
+    /**
+     * <pre>
+     * GetTrends says how findings came and went in a window of days: what was found,
+     * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or window.
+     * </pre>
+     */
+    default void getTrends(io.prwarden.v1.GetTrendsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetTrendsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetTrendsMethod(), responseObserver);
+    }
   }
 
   /**
@@ -202,6 +245,19 @@ public final class StatsServiceGrpc {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getListRuleStatsMethod(), getCallOptions()), request, responseObserver);
     }
+
+    /**
+     * <pre>
+     * GetTrends says how findings came and went in a window of days: what was found,
+     * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or window.
+     * </pre>
+     */
+    public void getTrends(io.prwarden.v1.GetTrendsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetTrendsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getGetTrendsMethod(), getCallOptions()), request, responseObserver);
+    }
   }
 
   /**
@@ -245,6 +301,18 @@ public final class StatsServiceGrpc {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getListRuleStatsMethod(), getCallOptions(), request);
     }
+
+    /**
+     * <pre>
+     * GetTrends says how findings came and went in a window of days: what was found,
+     * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or window.
+     * </pre>
+     */
+    public io.prwarden.v1.GetTrendsResponse getTrends(io.prwarden.v1.GetTrendsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getGetTrendsMethod(), getCallOptions(), request);
+    }
   }
 
   /**
@@ -287,6 +355,18 @@ public final class StatsServiceGrpc {
     public io.prwarden.v1.ListRuleStatsResponse listRuleStats(io.prwarden.v1.ListRuleStatsRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getListRuleStatsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetTrends says how findings came and went in a window of days: what was found,
+     * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or window.
+     * </pre>
+     */
+    public io.prwarden.v1.GetTrendsResponse getTrends(io.prwarden.v1.GetTrendsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getGetTrendsMethod(), getCallOptions(), request);
     }
   }
 
@@ -332,9 +412,23 @@ public final class StatsServiceGrpc {
       return io.grpc.stub.ClientCalls.futureUnaryCall(
           getChannel().newCall(getListRuleStatsMethod(), getCallOptions()), request);
     }
+
+    /**
+     * <pre>
+     * GetTrends says how findings came and went in a window of days: what was found,
+     * fixed and open, and how long fixing took. Scope: reviews:read. Errors:
+     * INVALID_ARGUMENT for a bad filter or window.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetTrendsResponse> getTrends(
+        io.prwarden.v1.GetTrendsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getGetTrendsMethod(), getCallOptions()), request);
+    }
   }
 
   private static final int METHODID_LIST_RULE_STATS = 0;
+  private static final int METHODID_GET_TRENDS = 1;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -356,6 +450,10 @@ public final class StatsServiceGrpc {
         case METHODID_LIST_RULE_STATS:
           serviceImpl.listRuleStats((io.prwarden.v1.ListRuleStatsRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListRuleStatsResponse>) responseObserver);
+          break;
+        case METHODID_GET_TRENDS:
+          serviceImpl.getTrends((io.prwarden.v1.GetTrendsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.GetTrendsResponse>) responseObserver);
           break;
         default:
           throw new AssertionError();
@@ -382,6 +480,13 @@ public final class StatsServiceGrpc {
               io.prwarden.v1.ListRuleStatsRequest,
               io.prwarden.v1.ListRuleStatsResponse>(
                 service, METHODID_LIST_RULE_STATS)))
+        .addMethod(
+          getGetTrendsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.GetTrendsRequest,
+              io.prwarden.v1.GetTrendsResponse>(
+                service, METHODID_GET_TRENDS)))
         .build();
   }
 
@@ -431,6 +536,7 @@ public final class StatsServiceGrpc {
           serviceDescriptor = result = io.grpc.ServiceDescriptor.newBuilder(SERVICE_NAME)
               .setSchemaDescriptor(new StatsServiceFileDescriptorSupplier())
               .addMethod(getListRuleStatsMethod())
+              .addMethod(getGetTrendsMethod())
               .build();
         }
       }
