@@ -121,3 +121,42 @@ func TestPolicyPage(t *testing.T) {
 	assert.Contains(t, a.body, "fail_on: low", "what was typed is still there")
 	assert.Contains(t, owner.get(t, "/o/acme/rules/security/no-eval").body, "The policy switches it off")
 }
+
+// TestTrendsPage has somebody see how findings came and went.
+func TestTrendsPage(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{})
+	owner := s.setUp(t, "acme")
+	const page = "/o/acme/trends"
+	assert.Contains(t, owner.get(t, page).body, "Nothing to show yet")
+
+	c := s.client(s.key(t, "acme"))
+	repo := h.create(t, "acme/api", files{"a.js": "x\n"})
+	repo.pull(1, files{"a.js": "x\neval(one)\neval(two)\n"})
+	require.Equal(t, "complete", c.scan(t, "acme/api", 1)["status"])
+	repo.pull(1, files{"a.js": "x\neval(two)\n"})
+	require.Equal(t, "complete", c.scan(t, "acme/api", 1)["status"])
+
+	number := func(a answer, what string) string {
+		return a.found(t, `<div class="stat"><b>([^<]*)</b><span>`+what+`</span>`)
+	}
+	for _, days := range []string{"30", "90", "365", "7"} {
+		a := owner.get(t, page+"?days="+days)
+		require.Equal(t, http.StatusOK, a.status)
+		assert.Equal(t, "2", number(a, "found"))
+		assert.Equal(t, "1", number(a, "fixed"))
+		assert.Equal(t, "50 %", number(a, "fixed of found"))
+		assert.Contains(t, a.body, "2, of them 2 high</title>")
+		assert.NotContains(t, a.body, "style=")
+	}
+	assert.Contains(t, owner.get(t, page).body, "Nobody set a finding aside")
+	fingerprint := owner.get(t, "/o/acme/findings?group=list").found(t, `class="sel" name="f" value="([^"]+)"`)
+	owner.sent(t, "/o/acme/findings/triage",
+		"f", fingerprint, "decision", "false_positive", "reason", "It is a test.", "days", "30")
+	a := owner.get(t, page)
+	assert.Contains(t, a.body, `href="/o/acme/rules/security/no-eval?days=30"`)
+	assert.Contains(t, a.body, "Nothing is open.")
+	assert.Equal(t, "1", number(owner.get(t, "/o/acme/rules/security/no-eval"), "false positive"))
+	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"?repo=%2e").status)
+}

@@ -8,11 +8,13 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 )
 
-// findingRoutes are the pages about findings of all pull requests, and repositories.
+// findingRoutes are the pages about findings of all pull requests, of repositories and
+// over time.
 func (h *Handler) findingRoutes() {
 	h.person("GET /o/{org}/findings", h.findingsPage)
 	h.person("POST /o/{org}/findings/triage", h.triageFound)
 	h.person("GET /o/{org}/repositories", h.repositoriesPage)
+	h.person("GET /o/{org}/trends", h.trendsPage)
 }
 
 // groupings are what findings can be counted by; the last lists them.

@@ -26,6 +26,7 @@ var allEntries = []entry{
 		scope: auth.ReviewsRead,
 	},
 	{section: "rules", label: "Rules", icon: "rules", path: "/rules", key: "u", scope: auth.RulesRead},
+	{section: "trends", label: "Trends", icon: "trends", path: "/trends", key: "t", scope: auth.ReviewsRead},
 	{
 		section: "keys", label: "API Keys", icon: "keys", path: "/settings/keys", key: "k", scope: auth.KeysAdmin,
 		settings: true,
