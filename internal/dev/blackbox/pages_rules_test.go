@@ -43,6 +43,7 @@ func TestRulesPage(t *testing.T) {
 	etag = a.found(t, `name="etag" value="(\w+)"`)
 	assert.Contains(t, owner.sent(t, rule, "do", "policy-on", "etag", etag).body, "It is on.")
 	assert.Equal(t, http.StatusForbidden, owner.get(t, rule+"/edit").status)
+	assert.Contains(t, viewer.get(t, page+"/new").body, "This needs the role")
 }
 
 // ruleForm is the form of the editor.
@@ -112,4 +113,29 @@ func TestRuleEditor(t *testing.T) {
 	assert.Equal(t, 404, c.do(t, "GET", "/v1/rules/no-todo", nil).status)
 	assert.Equal(t, http.StatusBadRequest, owner.post(t, rule, "do", "dance").status)
 	assert.NotContains(t, viewer.get(t, "/o/acme/rules?"+url.Values{"ruleset": {"custom"}}.Encode()).body, "New rule")
+}
+
+// TestRuleOfFilePage leads from a finding to a rule that only a repository's rules file
+// has.
+func TestRuleOfFilePage(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{})
+	owner := s.setUp(t, "acme")
+	c := s.client(s.key(t, "acme"))
+	h.create(t, "acme/api", files{".prwarden/rules.yml": `
+version: 1
+rules:
+  - {id: from-file, type: regex, pattern: zzz9, message: "No <b>.", severity: low}
+`}).pull(1, files{"a": "zzz9\n"})
+	require.Equal(t, "complete", c.scan(t, "acme/api", 1)["status"])
+
+	a := owner.get(t, "/o/acme/findings?group=list")
+	a = owner.get(t, a.found(t, `class="rid" href="([^"]+)"`))
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Contains(t, a.body, "No &lt;b&gt;.")
+	assert.NotContains(t, a.body, "/edit", "it can only be changed in its file")
+	assert.Equal(t, http.StatusNotFound, owner.get(t, "/o/acme/rules/custom/from-file").status)
+	assert.Equal(t, http.StatusNotFound, owner.get(t, "/o/acme/rules/custom/other?ruleset=acme/api").status)
+	assert.Contains(t, owner.get(t, "/o/acme/rules?ruleset=acme/api").body, "from-file?ruleset=acme%2Fapi")
 }

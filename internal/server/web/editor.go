@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -41,6 +42,9 @@ func (e editorView) address(v *visit) string {
 const sample = "package main\n\nfunc main() {\n\tfmt.Println(\"hello\")\n}\n"
 
 func (h *Handler) newRulePage(v *visit) error {
+	if err := v.caller.Require(auth.RulesWrite); err != nil {
+		return err
+	}
 	e := editorView{New: true, ruleForm: ruleForm{
 		Severity: "warning", Mode: "observe", State: "on", Text: sample,
 	}}
@@ -58,6 +62,9 @@ func (h *Handler) newRulePage(v *visit) error {
 }
 
 func (h *Handler) editRulePage(v *visit) error {
+	if err := v.caller.Require(auth.RulesWrite); err != nil {
+		return err
+	}
 	found, err := h.calls.rules.GetRule(v.ctx(), &prwardenv1.GetRuleRequest{Id: ruleID(v)})
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -94,25 +96,18 @@ func (h *Handler) rulePage(v *visit) (err error) {
 	return h.show(v, view.ID, "rules", ruleBody(h, v, view))
 }
 
-// findRule reads a rule; one of a rules file from the ruleset that the address names.
+// findRule reads a rule. One of a rules file is only in the ruleset of its repository,
+// which the address names.
 func (h *Handler) findRule(v *visit, id string) (row ruleRow, err error) {
-	if ruleset := v.r.URL.Query().Get("ruleset"); ruleset != "" {
-		listed, err := h.calls.rules.ListRules(v.ctx(), &prwardenv1.ListRulesRequest{Name: ruleset})
-		if err != nil {
-			return ruleRow{}, err
-		}
-		for _, r := range listed.GetRules() {
-			if fullID(r.GetId()) == id {
-				return rowOf(r, ruleset), nil
-			}
-		}
-		return ruleRow{}, errNoPage
-	}
 	got, err := h.calls.rules.GetRule(v.ctx(), &prwardenv1.GetRuleRequest{Id: id})
+	ruleset := v.r.URL.Query().Get("ruleset")
+	if ruleset != "" && status.Code(err) == codes.NotFound {
+		return h.findInRuleset(v, id, ruleset)
+	}
 	if err != nil {
 		return ruleRow{}, err
 	}
-	ruleset := "default"
+	ruleset = "default"
 	if r := got.GetRule(); r.GetCreatedAt() != nil {
 		ruleset = "custom"
 		if r.GetRepo() != "" {
@@ -121,6 +116,20 @@ func (h *Handler) findRule(v *visit, id string) (row ruleRow, err error) {
 	}
 
 	return rowOf(got.GetRule(), ruleset), nil
+}
+
+func (h *Handler) findInRuleset(v *visit, id, ruleset string) (ruleRow, error) {
+	listed, err := h.calls.rules.ListRules(v.ctx(), &prwardenv1.ListRulesRequest{Name: ruleset})
+	if err != nil {
+		return ruleRow{}, err
+	}
+	for _, r := range listed.GetRules() {
+		if fullID(r.GetId()) == id {
+			return rowOf(r, ruleset), nil
+		}
+	}
+
+	return ruleRow{}, errNoPage
 }
 
 func rowOf(r *prwardenv1.Rule, ruleset string) ruleRow {
