@@ -78,6 +78,11 @@ func TestFindingsPage(t *testing.T) {
 	assert.Contains(t, a.body, "Reopened: 1 finding.")
 	assert.Equal(t, http.StatusBadRequest, owner.post(t, page+"/triage", "f", "x", "decision", "open").status)
 
+	a = owner.get(t, repositories+"/acme/api")
+	assert.Contains(t, a.body, "<h1>acme/api</h1>")
+	assert.Contains(t, a.body, `<b class="total">3</b>`)
+	assert.Contains(t, a.body, "/o/acme/reviews/rev_")
+	assert.Equal(t, http.StatusNotFound, owner.get(t, repositories+"/acme/none").status)
 	a = owner.get(t, repositories+"?q=shop")
 	assert.Contains(t, a.body, "acme/shop")
 	assert.NotContains(t, a.body, "acme/api")

@@ -14,6 +14,7 @@ func (h *Handler) findingRoutes() {
 	h.person("GET /o/{org}/findings", h.findingsPage)
 	h.person("POST /o/{org}/findings/triage", h.triageFound)
 	h.person("GET /o/{org}/repositories", h.repositoriesPage)
+	h.person("GET /o/{org}/repositories/{repo...}", h.repositoryPage)
 	h.person("GET /o/{org}/trends", h.trendsPage)
 }
 
@@ -144,37 +145,4 @@ func foundAddress(v *visit, x *prwardenv1.FoundFinding) string {
 	fingerprint := x.GetFinding().GetFingerprint()
 
 	return v.here("/reviews/" + x.GetReviewId() + "?at=" + fingerprint + "#x" + fingerprint)
-}
-
-// repoList is what the list of repositories shows.
-type repoList struct {
-	Query, Page, Next string
-	Rows              []*prwardenv1.Repository
-	Server            string
-}
-
-func (r repoList) link(v *visit, page string) string {
-	q := url.Values{}
-	if r.Query != "" {
-		q.Set("q", r.Query)
-	}
-	if page != "" {
-		q.Set("page", page)
-	}
-
-	return v.here("/repositories?" + q.Encode())
-}
-
-func (h *Handler) repositoriesPage(v *visit) error {
-	q := v.r.URL.Query()
-	view := repoList{Query: strings.TrimSpace(q.Get("q")), Page: q.Get("page"), Server: h.origin(v.r)}
-	got, err := h.calls.reviews.ListRepositories(v.ctx(), &prwardenv1.ListRepositoriesRequest{
-		Query: given(view.Query), PageToken: given(view.Page),
-	})
-	if err != nil {
-		return err
-	}
-	view.Rows, view.Next = got.GetRepositories(), got.GetNextPageToken()
-
-	return h.show(v, "Repositories", "repositories", repoListBody(h, v, view))
 }
