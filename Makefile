@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-hosts test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-hosts test-browser test-limits screenshots test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants bench-hosts benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -44,6 +44,16 @@ test-api: need-go need-git ## Test the REST API by requests made from its OpenAP
 
 test-hosts: need-go ## Test code hosts against the documents that vendors publish (needs Node.js with npm)
 	@.ci/test-hosts
+
+test-browser: need-go need-git ## Test the dashboard in Chromium (needs Node.js with npm; BROWSERFLAGS='-run Access')
+	@.ci/test-browser $(BROWSERFLAGS)
+
+screenshots: need-go need-git ## Take pictures of every screen of the dashboard into bin/screenshots
+	@SCREENSHOTS=$(CURDIR)/bin/screenshots .ci/test-browser -run Access
+
+test-limits: need-go need-git need-postgres ## Test pushes of 5,000 rules and the memory of hostile ones at full size
+	@PRWARDEN_RULES=5000 PRWARDEN_ATTACK=300 go test -count=1 -v -run '^(TestManyRules|TestHostileRulesLeaveMemory)$$' \
+	  ./internal/dev/blackbox
 
 test-sdks: need-go need-git need-languages ## Install each SDK and run its example on a real server (SDKFLAGS='-only python')
 	@mkdir -p bin
@@ -88,6 +98,9 @@ bench-review: need-go need-git build-bench ## Measure whole reviews (BENCHFLAGS=
 
 bench-tenants: need-go need-git build-bench ## Measure 199 organizations beside a hostile one (BENCHFLAGS='-for 1m -database postgres')
 	@bin/bench tenants $(BENCHFLAGS)
+
+bench-hosts: need-go need-git build-bench ## Measure from a push to its verdict, and a flood of forged deliveries (BENCHFLAGS='-database postgres')
+	@bin/bench hosts $(BENCHFLAGS)
 
 benchstat: need-go ## Compare Go benchmarks with another checkout (BEFORE=../before BENCH=Match PKG=./internal/match COUNT=10)
 	@internal/dev/bench/benchstat.sh

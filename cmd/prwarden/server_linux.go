@@ -16,7 +16,7 @@ import (
 func serverCommands(st cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),
-		newConnections(st, admin.Connections, newConnectionsReseal(st)), newAudit(st),
+		newUsers(st), newConnections(st, admin.Connections, newConnectionsReseal(st)), newAudit(st),
 	}
 }
 
@@ -137,7 +137,11 @@ and may do what its scopes say:
     hosts:read       read connections to code hosts
     hosts:write      make, change and delete them
     webhooks:read    read webhooks and their messages
-    webhooks:write   make, change and delete webhooks`,
+    webhooks:write   make, change and delete webhooks
+    source:read      see source code around findings
+    members:admin    manage the members of the organization
+    organization:admin
+                     manage the organization itself`,
 	}, newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
 }
 

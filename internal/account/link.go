@@ -24,8 +24,12 @@ func (s *Service) newLink(kind LinkKind, userID string, lasts time.Duration) (l 
 
 // OfferSetUp logs where the first user is made, on one line, when there is no user.
 // address is that of the pages, such as https://prwarden.example.com. What an earlier
-// start offered works besides, until its hour is over.
+// start offered works besides, until its hour is over. Where people sign in with single
+// sign-on only, the operator makes the first user.
 func (s *Service) OfferSetUp(ctx context.Context, address string) error {
+	if s.providerOnly {
+		return nil
+	}
 	link, token := s.newLink(SetUpLink, "", SetUpFor)
 	err := s.store.CreateLink(ctx, link)
 	switch {
@@ -49,7 +53,8 @@ func (s *Service) CheckSetUp(ctx context.Context, token string) error {
 }
 
 // SetUp makes the first user, the owner of an organization, and signs him in. It fails
-// with NotFound (LINK_NOT_FOUND), (ORGANIZATION_NOT_FOUND), and InvalidArgument.
+// with NotFound (LINK_NOT_FOUND), (ORGANIZATION_NOT_FOUND), PermissionDenied
+// (SINGLE_SIGN_ON_ONLY), and InvalidArgument.
 func (s *Service) SetUp(
 	ctx context.Context, from Client, token, organization string, p Person,
 ) (session string, err error) {
@@ -74,6 +79,9 @@ type Person struct{ Email, Name, Password string }
 // newUser makes a user with a password, which is stored nowhere yet.
 func (s *Service) newUser(ctx context.Context, p Person) (User, error) {
 	u, err := NewUser(p.Email, p.Name)
+	if err == nil {
+		err = s.needPassword(u.Email)
+	}
 	if err != nil {
 		return User{}, err
 	}
@@ -114,10 +122,14 @@ func (s *Service) CheckReset(ctx context.Context, token string) (User, error) {
 }
 
 // Reset sets the password of the user whose link it is, ends the sessions, and signs
-// in. It fails with NotFound (LINK_NOT_FOUND) and InvalidArgument.
+// in. It fails with NotFound (LINK_NOT_FOUND), PermissionDenied (SINGLE_SIGN_ON_ONLY),
+// and InvalidArgument.
 func (s *Service) Reset(ctx context.Context, from Client, token, password string) (session string, err error) {
 	u, err := s.CheckReset(ctx, token)
 	if err != nil {
+		return "", err
+	}
+	if err := s.needPassword(u.Email); err != nil {
 		return "", err
 	}
 	if err := s.passwords.Check("password", password, u.Email, u.Name); err != nil {

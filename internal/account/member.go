@@ -100,7 +100,8 @@ func (s *Service) AcceptAs(ctx context.Context, c auth.Caller, token string) err
 }
 
 // Accept makes a new user and member of a person who is invited, and signs him in. It
-// fails as MemberStore.Accept does, and with InvalidArgument.
+// fails as MemberStore.Accept does, with PermissionDenied (SINGLE_SIGN_ON_ONLY), and with
+// InvalidArgument.
 func (s *Service) Accept(ctx context.Context, from Client, token, name, password string) (session string, err error) {
 	hash := auth.HashToken(token)
 	i, known, err := s.store.InvitationByHash(ctx, hash)

@@ -91,12 +91,13 @@ func (f Found) caller(organization string, now time.Time) auth.Caller {
 }
 
 // begin makes a session of a user, and returns its token, which is stored nowhere.
-func (s *Sessions) begin(ctx context.Context, userID, method string, from Client) (token string, err error) {
+func (s *Sessions) begin(
+	ctx context.Context, userID, method string, from Client, freshUntil time.Time,
+) (token string, err error) {
 	token = auth.NewSecret()
-	now := s.now()
 	err = s.store.CreateSession(ctx, Session{
 		ID: newID("ses_"), Hash: auth.HashToken(token), UserID: userID, Method: method, Address: from.Address,
-		Agent: errs.Cut(from.Agent, maxAgent), FreshUntil: now.Add(FreshFor), ExpiresAt: now.Add(SessionLife),
+		Agent: errs.Cut(from.Agent, maxAgent), FreshUntil: freshUntil, ExpiresAt: s.now().Add(SessionLife),
 	}, maxSessions)
 
 	return token, err

@@ -16,12 +16,17 @@ func (s *Server) pages(c config.Config, admission rpc.Admission) rest.Pages {
 		return nil
 	}
 
-	return web.New(web.Config{
+	made := web.Config{
 		Conn: s.grpc.Conn(), Admission: admission, Accounts: s.accounts, Sessions: s.sessions,
 		Organizations: s.organizationNames,
 		Secure:        c.ListenTLSCert != "" || strings.HasPrefix(c.PublicURL, "https://"),
 		Source:        c.DashboardSource, Now: s.store.Now, Log: s.log,
-	})
+	}
+	if s.singleSignOn != nil {
+		made.SSO = s.singleSignOn
+	}
+
+	return web.New(made)
 }
 
 func (s *Server) organizationNames(ctx context.Context) ([]string, error) {

@@ -31,6 +31,7 @@ import (
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 	"github.com/prwarden/prwarden/internal/server/setup"
+	"github.com/prwarden/prwarden/internal/sso"
 	"github.com/prwarden/prwarden/internal/stats"
 	"github.com/prwarden/prwarden/internal/store"
 	"github.com/prwarden/prwarden/internal/triage"
@@ -55,6 +56,7 @@ type Server struct {
 	keys          *auth.Keys
 	sessions      *account.Sessions
 	accounts      *account.Service
+	singleSignOn  *sso.Service // nil for none
 	dispatcher    *review.Dispatcher
 	publisher     *publish.Publisher
 	listener      *store.Listener
@@ -98,6 +100,10 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	}
 
 	if s.connections, err = OpenConnections(ctx, c, env, s.store, s.log); err != nil {
+		return nil, err
+	}
+
+	if err = s.openSingleSignOn(c, env); err != nil {
 		return nil, err
 	}
 
@@ -220,6 +226,7 @@ func (s *Server) assembleFace(
 	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
 	s.sessions = account.NewSessions(s.store, s.store.Now, s.log)
 	s.accounts = account.NewService(s.store, s.sessions, account.NewPasswords(), limiter, s.store.Now, s.log)
+	s.linkSingleSignOn()
 	admission := rpc.Admission{
 		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit),
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),

@@ -93,16 +93,19 @@ const (
 	ConnectionUpdate   Action = "connection.update"
 	ConnectionDelete   Action = "connection.delete"
 	ConnectionRotate   Action = "connection.rotate"
+	ConnectionReseal   Action = "connection.reseal" // another key seals its secrets
 	WebhookCreate      Action = "webhook.create"
 	WebhookUpdate      Action = "webhook.update"
 	WebhookDelete      Action = "webhook.delete"
 	WebhookRotate      Action = "webhook.rotate"
+	WebhookReseal      Action = "webhook.reseal" // another key seals its secret
 	UserCreate         Action = "user.create"
 	UserDisable        Action = "user.disable"
 	UserEnable         Action = "user.enable"
 	UserRemove         Action = "user.remove"
 	UserPassword       Action = "user.password" // the password was changed
 	UserReset          Action = "user.reset"    // a link to set it was made
+	UserLink           Action = "user.link"     // what single sign-on calls the user was stored
 	SessionCreate      Action = "session.create"
 	SessionRevoke      Action = "session.revoke"
 	MemberAdd          Action = "member.add"
@@ -118,8 +121,8 @@ func Actions() []Action {
 		KeyCreate, KeyRevoke, RuleCreate, RuleUpdate, RuleDelete, RulePush, PolicyUpdate,
 		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
 		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
-		WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate,
-		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, SessionCreate, SessionRevoke,
+		ConnectionReseal, WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate, WebhookReseal,
+		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, UserLink, SessionCreate, SessionRevoke,
 		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
 	}
 }

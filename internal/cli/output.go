@@ -126,6 +126,8 @@ func (o *outputs) show(r report.Report) error {
 	r.FailOn, r.NewOnly, r.AllowIncomplete = o.failOn, o.flags.NewOnly, o.flags.AllowIncomplete
 	if v := r.Review.Verdict; v != nil && r.FailOn != 0 {
 		r.FailOn = max(r.FailOn, v.Threshold) // a policy may ask for a stricter one
+		stricter, skips := v.Stricter(r.FailOn, r.Review.Skips)
+		r.Review.Verdict, r.Review.Skips = &stricter, skips
 	}
 	r.Annotate = o.flags.Annotations == AnnotationsAlways
 	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit

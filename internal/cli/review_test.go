@@ -144,6 +144,9 @@ func TestReviewThreshold(t *testing.T) {
 	incomplete := `{"review_id":"rev_1","status":"complete","pr_number":17,"repo":"acme/web","findings":[],"summary":{},
 "skipped":[{"file":"a","reason":"file_too_large","tolerated":false}],
 "verdict":{"outcome":"incomplete","threshold":"high","not_looked_at":1}}`
+	stopped := strings.NewReplacer(`"reason":"file_too_large","tolerated":false`,
+		`"rule_id":"a/slow","severity":"medium","reason":"rule_stopped","tolerated":true`,
+		`"incomplete"`, `"pass"`, `"not_looked_at":1`, `"not_looked_at":0`).Replace(incomplete)
 	never := func(o *cli.Output) { o.FailOn = cli.FailNever }
 	newOnly := func(o *cli.Output) { o.NewOnly = true }
 	allowed := func(o *cli.Output) { o.AllowIncomplete = true }
@@ -161,6 +164,8 @@ func TestReviewThreshold(t *testing.T) {
 		"incomplete, only new": {incomplete, newOnly, cli.ExitFound},
 		"incomplete, allowed":  {incomplete, allowed, cli.ExitOK},
 		"incomplete, none":     {incomplete, never, cli.ExitOK},
+		"a stopped rule below the review's threshold": {stopped, func(o *cli.Output) { o.FailOn = "high" }, cli.ExitOK},
+		"and a stricter one":                          {stopped, func(o *cli.Output) { o.FailOn = "low" }, cli.ExitFound},
 		"the policy's is stricter": {
 			strings.NewReplacer(`"high"`, `"medium"`, `"skipped"`, `"verdict":{"outcome":"fail","threshold":"medium"},"skipped"`).
 				Replace(complete), nil, cli.ExitFound,

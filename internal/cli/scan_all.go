@@ -57,6 +57,9 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	}
 
 	found := all.result(sum)
+	if sum.Excluded > 0 {
+		found.Exclusions = finding.Exclusions{Files: sum.Excluded, By: cmp.Or(in.RulesFile, rule.FilePath)}
+	}
 	found.Truncated = found.Truncated && !in.lines()
 	err = out.show(report.Report{
 		Review: in.localReview(found, out.failOn),
@@ -170,7 +173,8 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 
 	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Observed: g.observed, Skips: g.skips, Summary: sum.Findings,
-		SkipCounts: g.skipCounts, LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
+		SkipCounts: g.skipCounts, SwitchedOff: sum.SwitchedOff,
+		LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) ||
 			sum.Observed > len(g.observed) || g.skipped > len(g.skips),
 	}

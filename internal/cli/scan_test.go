@@ -108,6 +108,7 @@ web/cart.js:1:1  high      security/no-eval
 Not looked at, which is tolerated:
   logo.png: a binary file
 
+Excluded: 1 file by .prwarden/rules.yml.
 4 findings in 4 files in 0.00 s: 1 high, 3 warning; 1 not looked at.
 Passed: no finding is critical.
 `, r.out)

@@ -181,7 +181,8 @@ func TestScanWithThePolicyOfTheOrganization(t *testing.T) {
 		}), ourKey)
 		assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err), "the stricter threshold holds: %v", r.err)
 		assert.Contains(t, r.out, "custom/ours")
-		assert.NotContains(t, r.out, "security/no-eval", "the organization has it off")
+		assert.NotContains(t, r.out, "high      security/no-eval", "the organization has it off")
+		assert.Contains(t, r.out, "by the organization: security/no-eval", "and that is told")
 		assert.NotContains(t, r.errOut, "policy:read")
 	}
 

@@ -311,7 +311,6 @@ type Limits struct {
 	Body               int // characters of a comment
 	Title              int // characters of a check's title or a status's description
 	Summary            int // characters of a check's summary; 0: it has no place for one
-	Suggestions        bool
 	CallsPerMinute     int // that write
 	CallsPerHour       int
 }

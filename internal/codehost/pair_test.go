@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
+	ruleset "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -24,7 +27,7 @@ func diffOf(t testing.TB, s scan.Source, base, head string, change func(*scan.Di
 	finding.Diff, error,
 ) {
 	t.Helper()
-	scanner := scan.NewScanner(s, scan.Options{})
+	scanner := scan.NewScanner(s, scan.Options{DiffTime: time.Minute})
 	rules, err := scanner.AddRules(t.Context(), org, rule.Digest(nil), nil)
 	require.NoError(t, err)
 	r := scan.DiffRequest{Request: scan.Request{Target: target, Rules: rules}, Paths: paths, Context: 3}
@@ -197,4 +200,38 @@ func TestDiffOfCommitsThatAreGone(t *testing.T) {
 	_, err = diffOf(t, source(t, fileHost(r)), base, head, nil, "a")
 	require.ErrorAs(t, err, &f)
 	assert.True(t, f.Lasting, f.Code)
+}
+
+// BenchmarkDiff is a diff of 10 files whose commits are in the cache, masked by the
+// default rules.
+func BenchmarkDiff(b *testing.B) {
+	base, head := Files{}, Files{}
+	var paths []string
+	source, err := os.ReadFile("../scan/scan.go")
+	require.NoError(b, err)
+	for i := range 10 {
+		path := fmt.Sprintf("pkg/f%d.go", i)
+		paths = append(paths, path)
+		text := fmt.Sprintf("// file %d\n%s", i, source)
+		changed := strings.ReplaceAll(text, "\treturn nil, err\n", "\treturn nil, fmt.Errorf(\"scan: %w\", err)\n")
+		base[path], head[path] = File{Mode: "100644", Text: text}, File{Mode: "100644", Text: changed}
+	}
+	r := New(b)
+	baseOID, headOID := r.Change(base, head)
+	store, err := git.New(git.Options{Dir: b.TempDir(), Limits: git.DefaultLimits()})
+	require.NoError(b, err)
+
+	builtin, err := ruleset.Load()
+	require.NoError(b, err)
+	scanner := scan.NewScanner(atHost{store, fileHost(r)}, scan.Options{})
+	rules, err := scanner.AddRules(b.Context(), org, rule.Digest(builtin), builtin)
+	require.NoError(b, err)
+	request := scan.DiffRequest{Request: scan.Request{Target: target, Rules: rules}, Paths: paths, Context: 3}
+	request.Commits = finding.Commits{Head: headOID, Base: baseOID}
+	for b.Loop() {
+		got, err := scanner.Diff(b.Context(), request)
+		require.NoError(b, err)
+		require.Len(b, got.Files, 10)
+		require.NotEmpty(b, got.Files[9].Hunks)
+	}
 }

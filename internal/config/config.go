@@ -24,10 +24,11 @@ type Config struct {
 	Tenants
 	Hosts
 	Pages
+	People
 }
 
 // Command is a subcommand that takes settings, as a bit in a set of them.
-type Command uint8
+type Command uint16
 
 // The commands. Each takes only the settings that mean something to it;
 // the others may stand in a shared file but are not validated for it.
@@ -40,10 +41,11 @@ const (
 	Backup        // and restore
 	Organizations // create, list, update and remove
 	Connections   // on the server's database, and over the API
+	Users
 )
 
 // server are the commands of the service's own side.
-const server = Serve | Scanner | Migrate | Keys | Backup | Organizations | Connections
+const server = Serve | Scanner | Migrate | Keys | Backup | Organizations | Connections | Users
 
 // everyCommand are all that take settings.
 const everyCommand = server | Review
@@ -73,10 +75,12 @@ func (c Config) problems(cmd Command) (problems Problems) {
 	c.Client.validate(&all)
 	c.Tenants.validate(&all)
 	c.Hosts.validate(&all)
+	c.People.validate(&all, c)
 
 	ofHosts := cmd&(Serve|Connections) != 0
 	used := map[string]bool{
-		"organizations": cmd&(Serve|Scanner|Organizations|Keys|Connections) != 0, "secrets": ofHosts, "connections": ofHosts,
+		"organizations": cmd&(Serve|Scanner|Organizations|Keys|Connections|Users) != 0,
+		"secrets":       ofHosts, "connections": ofHosts, "sign_in": cmd&Serve != 0,
 	}
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true

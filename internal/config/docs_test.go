@@ -50,6 +50,7 @@ func settingsTable() string {
 		{config.Backup, "backup, restore"},
 		{config.Organizations, "organizations"},
 		{config.Connections, "connections"},
+		{config.Users, "users"},
 	}
 	var b strings.Builder
 	b.WriteString("\n| Flag | File | Default | Commands | What it is |\n|---|---|---|---|---|\n")

@@ -27,6 +27,7 @@ type file struct {
 	Organizations []organization.Organization `yaml:"organizations"`
 	Connections   []connection.Declared       `yaml:"connections"`
 	Secrets       secrets                     `yaml:"secrets"`
+	SignIn        SignIn                      `yaml:"sign_in"`
 	Settings      map[string]yaml.Node        `yaml:",inline"`
 
 	path string
@@ -38,7 +39,7 @@ type secrets struct {
 }
 
 // sections are the keys of a file that are no settings.
-func sections() []string { return []string{"organizations", "connections", "secrets"} }
+func sections() []string { return []string{"organizations", "connections", "secrets", "sign_in"} }
 
 // readFile reads the file of that path, nothing for "".
 func readFile(path string) (file, error) {
@@ -181,6 +182,8 @@ func sectionOf(goType string) string {
 		return "a connection"
 	case "config.secrets", "seal.Source":
 		return "secrets"
+	case "config.SignIn", "account.OIDC", "account.GroupRole":
+		return "sign_in"
 	}
 
 	return "an organization"

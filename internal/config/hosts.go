@@ -24,7 +24,7 @@ type Hosts struct {
 func (h Hosts) settings() []Setting {
 	return []Setting{{
 		Key: "public_url", Field: func(c *Config) any { return &c.PublicURL },
-		Commands: Serve | Connections, Value: "URL",
+		Commands: Serve | Connections | Users, Value: "URL",
 		Usage: "Where code hosts and people reach this server, such as\nhttps://prwarden.example.com: for the addresses " +
 			"of webhooks, and links.",
 	}, {

@@ -73,6 +73,7 @@ func (l loader) fill(c *Config, cmd Command) Problems {
 	}
 
 	c.SecretKeys, c.Connections = l.file.Secrets.Keys, l.file.Connections
+	c.SignIn = l.file.SignIn
 	c.Organizations = l.file.Organizations
 	for i := range c.Organizations {
 		c.Organizations[i].Host = c.Organizations[i].Host.WithDefaults()

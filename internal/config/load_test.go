@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/account"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/connection"
@@ -150,6 +152,35 @@ organizations:
 	c, err = load(t, config.Serve, "log_level: info\n", nil)
 	require.NoError(t, err)
 	assert.Nil(t, c.Organizations, "a file without the key declares nothing")
+}
+
+func TestLoadSignIn(t *testing.T) {
+	t.Parallel()
+	const file = `
+public_url: https://prwarden.example.com
+sign_in:
+  oidc:
+    name: Acme ID
+    issuer: https://id.example.com/realms/acme
+    client_id: prwarden
+    client_secret_env: PRWARDEN_OIDC_SECRET
+    scopes: [groups]
+    groups_claim: groups
+    roles:
+      - {group: platform, organization: acme, role: admin}
+    only: true
+    break_glass: ada@example.com
+`
+	c, err := load(t, config.Serve, file, nil)
+	require.NoError(t, err)
+	assert.Equal(t, &account.OIDC{
+		Name: "Acme ID", Issuer: "https://id.example.com/realms/acme", ClientID: "prwarden",
+		ClientSecretEnv: "PRWARDEN_OIDC_SECRET", Scopes: []string{"groups"}, GroupsClaim: "groups",
+		Roles: []account.GroupRole{{Group: "platform", Organization: "acme", Role: auth.Admin}},
+		Only:  true, BreakGlass: "ada@example.com",
+	}, c.SignIn.OIDC)
+	_, err = load(t, config.Keys, "sign_in: {oidc: {name: a}}\n", nil)
+	require.NoError(t, err, "only servers look at it")
 }
 
 func TestLoadConnections(t *testing.T) {
@@ -391,6 +422,22 @@ func TestLoadProblems(t *testing.T) {
 		{
 			name: "keys", file: "secrets: {keys: [{name: K1, env: A}, {name: k2}]}\n",
 			want: []string{"secrets.keys[0].name", "secrets.keys[1].env", "a key is either in a variable"},
+		},
+		{
+			name: "unknown key in sign_in", file: "sign_in: {oidc: {client_secret: hunter2}}\n",
+			want: []string{`prwarden.yaml:1: unknown key "client_secret" in sign_in`},
+		},
+		{
+			name: "sign_in", file: "sign_in: {oidc: {issuer: 'http://x', roles: [{group: a, organization: b, role: king}]}}\n",
+			want: []string{
+				"sign_in.oidc.issuer", "must begin with https://", "sign_in.oidc.client_id", "sign_in.oidc.groups_claim",
+				"sign_in.oidc.roles[0].role (from ", `there is no role "king"`, "sign_in.oidc (from ", "needs public_url",
+			},
+		},
+		{
+			name: "sign_in on Postgres", args: []string{"--database", "postgres://p@h/d", "--public-url", "https://x.example"},
+			file: "sign_in: {oidc: {issuer: 'https://id.example.com', client_id: p}}\n",
+			want: []string{"on Postgres it needs secrets.keys"},
 		},
 		{
 			name: "addresses", file: "public_url: prwarden.example.com\nconnections_allow: ['https://git/x']\n" +

@@ -54,8 +54,8 @@ func (s Setting) help() string {
 }
 
 // Settings returns the settings that cmd takes, in the order of help and
-// documentation. The organizations, connections and keys of secrets, which only the
-// file can hold, are not among them.
+// documentation. The organizations, connections, keys of secrets and how people sign
+// in, which only the file can hold, are not among them.
 func Settings(cmd Command) []Setting {
 	d := Default()
 	groups := [][]Setting{

@@ -41,7 +41,8 @@ func isPostgres(database string) bool {
 func (s Storage) settings() []Setting {
 	return []Setting{{
 		Key: "database", Field: func(c *Config) any { return &c.Database },
-		Commands: Serve | Migrate | Keys | Backup | Organizations | Connections, Value: "DATABASE", Default: s.Database,
+		Commands: Serve | Migrate | Keys | Backup | Organizations | Connections | Users,
+		Value:    "DATABASE", Default: s.Database,
 		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor " +
 			"postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and " +
 			"the file, or where PGPASSFILE says.",

@@ -36,7 +36,7 @@ type Connection struct {
 	Installation int64    // likewise
 	Missing      []string // permissions, at the last test
 	State        State
-	Reason       string // why it is broken, and what to do
+	Reason       string // why it is broken, or what of it is to be known, and what to do
 	Declared     bool   // in the configuration file: it can be changed there only
 	Trusted      bool   // declared, or made by the operator: addresses may be private
 	CreatedAt    time.Time

@@ -57,7 +57,8 @@ type Store interface {
 	// ended. TakeSetup ends it as well: of several callers one gets it.
 	ReadSetup(ctx context.Context, stateHash string) (Setup, error)
 	TakeSetup(ctx context.Context, stateHash string) (Setup, error)
-	// ResealConnection replaces sealed secrets unless they were changed meanwhile.
+	// ResealConnection replaces sealed secrets, with an event, unless they were changed
+	// meanwhile.
 	ResealConnection(ctx context.Context, id string, before, after []byte) error
 }
 

@@ -48,6 +48,7 @@ const (
 	ReasonSignInFailed         = "SIGN_IN_FAILED"
 	ReasonSessionEnded         = "SESSION_ENDED"
 	ReasonPersonNeeded         = "PERSON_NEEDED"
+	ReasonSingleSignOnOnly     = "SINGLE_SIGN_ON_ONLY"
 	ReasonInvitedOther         = "INVITED_OTHER"
 	ReasonLastOwner            = "LAST_OWNER"
 	ReasonUserNotFound         = "USER_NOT_FOUND"

@@ -1,6 +1,10 @@
 package finding
 
-import "github.com/prwarden/prwarden/internal/rule"
+import (
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
 
 // Outcome is whether a pull request passes.
 type Outcome string
@@ -49,6 +53,27 @@ func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bo
 	}
 	v.Outcome = Decide(r.Summary.AtLeast(threshold), v.NotLookedAt)
 	r.Verdict = v
+}
+
+// Stricter returns what a verdict and its skips are for a threshold that was asked for
+// later: rules that were stopped count, too, which were less severe than the one before.
+// It is a copy, or what was given when the threshold is no stricter.
+func (v Verdict) Stricter(threshold rule.Severity, skips []Skip) (Verdict, []Skip) {
+	if v.Threshold == 0 || threshold <= v.Threshold {
+		return v, skips
+	}
+
+	skips = slices.Clone(skips)
+	for i, s := range skips {
+		isOff := s.Tolerated && !s.Observed && s.Severity != 0 && !s.Severity.AtLeast(v.Threshold)
+		if isOff && s.Severity.AtLeast(threshold) {
+			skips[i].Tolerated = false
+			v.NotLookedAt++
+		}
+	}
+	v.Threshold = threshold
+
+	return v, skips
 }
 
 // SkipKind is what skips are counted by.

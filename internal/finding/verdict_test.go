@@ -82,3 +82,31 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// A threshold that is asked for later counts what was stopped below the one before.
+func TestStricter(t *testing.T) {
+	t.Parallel()
+	stopped := func(s rule.Severity, tolerated bool) finding.Skip {
+		return finding.Skip{File: "a", Reason: finding.SkipRuleStopped, Severity: s, Tolerated: tolerated}
+	}
+	observed := stopped(rule.Medium, true)
+	observed.Observed = true
+	skips := []finding.Skip{
+		stopped(rule.High, false), stopped(rule.High, true), stopped(rule.Medium, true), stopped(rule.Low, true), observed,
+		{File: "logo.png", Reason: finding.SkipBinary, Tolerated: true},
+	}
+	v := finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 1}
+
+	for _, same := range []rule.Severity{rule.Critical, rule.High} {
+		got, list := v.Stricter(same, skips)
+		assert.Equal(t, v, got)
+		assert.Equal(t, skips, list)
+	}
+	got, list := v.Stricter(rule.Medium, skips)
+	assert.Equal(t, finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.Medium, NotLookedAt: 2}, got)
+	assert.False(t, list[2].Tolerated)
+	assert.True(t, skips[2].Tolerated, "what was given stays")
+	for _, i := range []int{1, 3, 4, 5} {
+		assert.Equal(t, skips[i], list[i])
+	}
+}

@@ -34,7 +34,8 @@ type PullRequests interface {
 	ReserveCall(ctx context.Context, org, connection string, r publish.Reservation) (time.Duration, error)
 
 	// RenameRepository gives the pull requests of a connection's repository, by its
-	// identifier, its new name.
+	// identifier, its new name, and with them the connection's reviews and what was decided.
+	// They are published again.
 	RenameRepository(ctx context.Context, org, connection string, r codehost.Repository) error
 }
 
@@ -222,18 +223,23 @@ func (h *Handler) pullRequest(
 		again = "reopened " + p.UpdatedAt.UTC().String()
 	}
 
+	if err := h.queue(ctx, c, p, again); err != nil || !reopened(before, p) {
+		return err
+	}
+
+	return h.PullRequests.UpsertPullRequest(ctx,
+		publish.PullRequest{PullRequest: p, Organization: c.Organization, Connection: c.ID})
+}
+
+// queue queues the head of a pull request, unless its author had too many scans.
+func (h *Handler) queue(ctx context.Context, c connection.Connection, p codehost.PullRequest, again string) error {
 	if p.Fork {
 		if err := h.mayScan(ctx, c, p); err != nil {
 			return err
 		}
 	}
 
-	if err := h.Scans.Queue(ctx, c, p, again); err != nil || !reopened(before, p) {
-		return err
-	}
-
-	return h.PullRequests.UpsertPullRequest(ctx,
-		publish.PullRequest{PullRequest: p, Organization: c.Organization, Connection: c.ID})
+	return h.Scans.Queue(ctx, c, p, again)
 }
 
 // Anybody may open pull requests from a fork, so MaxForkScans is how many scans of one
@@ -285,7 +291,9 @@ func (h *Handler) rerun(
 	return found
 }
 
-// comment hands a comment on.
+// comment hands a comment on. The pull request may have been unknown: what is kept and not
+// scanned lets no other one of its commit pass. Where its author had too many scans, the
+// delivery that tells of it waits, and not the comment.
 func (h *Handler) comment(
 	ctx context.Context, c connection.Connection, host codehost.Host, hint codehost.Hint,
 ) error {
@@ -303,18 +311,31 @@ func (h *Handler) comment(
 	if err != nil {
 		return err
 	}
+	if p.State == codehost.Open {
+		if err := h.queue(ctx, c, p, ""); err != nil && codehost.FaultOf(err) != codehost.Passing {
+			return err
+		}
+	}
 
 	return h.Commands.Handle(ctx, c, host, p, hint.Comment)
 }
 
 // installation asks the host whether the connection's account lets it work now, because
-// a delivery may be old, and keeps that. Another account says nothing about it.
+// a delivery may be old, and keeps that. Another account says nothing about it, so it is
+// only shown, unless there is something else to show.
 func (h *Handler) installation(
 	ctx context.Context, c connection.Connection, host codehost.Host, hint codehost.Hint,
 ) error {
 	of, ok := host.(codehost.Installable)
 	switch {
 	case !strings.EqualFold(hint.Account, c.Account):
+		if c.State == connection.Active && c.Reason == "" {
+			c.Reason = fmt.Sprintf("The App has an installation by the account %q, which is ignored: the connection is for %q.",
+				hint.Account, c.Account)
+			if err := h.Hosts.Report(ctx, c); err != nil {
+				return err
+			}
+		}
 		return ignored(fmt.Sprintf("the connection is for the account %q, not for %q", c.Account, hint.Account))
 	case !ok || c.AppID == 0:
 		return ignored("the connection works without an installation")

@@ -123,7 +123,7 @@ func (w *world) For(_ context.Context, _, name string) (string, error) {
 func (w *world) Report(_ context.Context, c connection.Connection) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.connection.State, w.connection.Installation = c.State, c.Installation
+	w.connection.State, w.connection.Reason, w.connection.Installation = c.State, c.Reason, c.Installation
 	w.reports = append(w.reports, fmt.Sprintf("%s %s: %s", c.ID, c.State, c.Reason))
 
 	return nil
@@ -357,6 +357,7 @@ func TestCommentsAreHandedOn(t *testing.T) {
 		assert.Equal(t, inbox.Done, w.tell(t, "theirs", comment))
 		require.Len(t, w.commands, 1)
 		assert.Equal(t, "/prwarden rescan at a", w.commands[0].Body)
+		assert.Equal(t, []string{"a main queued"}, w.made(t, 7), "it is known from now on, so it is scanned")
 
 		comment.Comment.Body = "nothing for us"
 		status, err := w.inbox.Accept(t.Context(), w.connection, "talk", []codehost.Hint{comment})
@@ -373,7 +374,12 @@ func TestInstallations(t *testing.T) {
 		w.connection.AppID, w.connection.Installation = 1, 5
 		about := codehost.Hint{Kind: codehost.HintInstallation, Account: "stranger"}
 		assert.Equal(t, inbox.Ignored, w.tell(t, "1", about))
-		assert.Empty(t, w.reports)
+		assert.Equal(t, []string{
+			`con_a active: The App has an installation by the account "stranger", which is ignored: the connection is for "acme".`,
+		}, w.reports)
+		assert.Equal(t, inbox.Ignored, w.tell(t, "1b", about))
+		require.Len(t, w.reports, 1, "it is said once")
+		w.reports = nil
 
 		w.installed = codehost.Installation{ID: 5, Suspended: true}
 		about = codehost.Hint{Kind: codehost.HintInstallation, Account: "Acme"}

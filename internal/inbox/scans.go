@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +35,9 @@ func Actor(connectionID string) audit.Actor {
 }
 
 // Queue cancels what a connection queued for older heads of a pull request, and queues
-// its head unless that was scanned against the same base. With again, which names the
-// cause, it is queued anyhow, once for each cause. Its errors are those of
-// review.Service.Create.
+// its head unless the last scan of that was against the same base: the last one is what is
+// published. With again, which names the cause, it is queued anyhow, once for each cause.
+// Its errors are those of review.Service.Create.
 func (s *Scans) Queue(ctx context.Context, c connection.Connection, p codehost.PullRequest, again string) error {
 	ctx = audit.NewContext(ctx, Actor(c.ID))
 	known, err := s.newest(ctx, c, p)
@@ -44,14 +45,16 @@ func (s *Scans) Queue(ctx context.Context, c connection.Connection, p codehost.P
 		return err
 	}
 
-	commits, scanned, newest := commitsOf(p), false, ""
+	commits, newest := commitsOf(p), ""
 	if len(known) > 0 {
 		newest = known[0].ID
 	}
+	last := slices.IndexFunc(known, func(r review.Review) bool {
+		return r.Commits.Head == commits.Head && !isGroup(r)
+	})
+	scanned := last >= 0 && known[last].Commits == commits && known[last].Status != review.Canceled
 	for _, r := range known {
-		same := r.Commits == commits
-		scanned = scanned || same && r.Status != review.Canceled
-		if !same && !r.Status.Final() && !isGroup(r) {
+		if r.Commits != commits && !r.Status.Final() && !isGroup(r) {
 			if err := s.cancel(ctx, c.Organization, r.ID); err != nil {
 				return err
 			}
@@ -61,8 +64,8 @@ func (s *Scans) Queue(ctx context.Context, c connection.Connection, p codehost.P
 		return nil
 	}
 
-	// Whoever does the same at the same time gets the same review. When the last one
-	// was canceled, newest makes it another key.
+	// Whoever does the same at the same time gets the same review. When the last one was
+	// canceled, or of another base, newest makes it another key.
 	cause := again
 	if again == "" {
 		cause = newest

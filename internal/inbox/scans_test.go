@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/inbox"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -43,5 +45,27 @@ func TestManyReviewsOfOthers(t *testing.T) {
 		w.set(7, func(p *codehost.PullRequest) { p.HeadSHA = head("b") })
 		w.tell(t, "pushed", hint(7))
 		assert.Equal(t, []string{"b queued", "a canceled"}, own())
+	})
+}
+
+// What is published of a head is its last scan, so one against another base in between
+// counts for nothing.
+func TestRetargetedThereAndBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for i, base := range []string{"main", "dev", "main", "main"} {
+			w.set(7, func(p *codehost.PullRequest) { p.BaseRef = base })
+			require.Equal(t, inbox.Done, w.tell(t, fmt.Sprint(i), hint(7)))
+			if c, err := w.store.Claim(t.Context(), review.Claiming{Worker: "w", Lease: time.Hour}); i < 3 {
+				require.NoError(t, err)
+				require.NotNil(t, c, "step %d queues a scan", i)
+				assert.Equal(t, base, c.Commits.BaseRef)
+				result := finding.Result{HeadSHA: head("a"), BaseSHA: head("0"), Summary: finding.NewSummary()}
+				result.Judge(review.DefaultFailOn, func(string) bool { return false })
+				require.NoError(t, w.store.Finish(t.Context(), *c, result))
+			}
+		}
+		assert.Equal(t, []string{"a main complete", "a dev complete", "a main complete"}, w.made(t, 7))
 	})
 }

@@ -25,6 +25,8 @@ const (
 
 	sweepRepositories = 200              // at a time: the host is called once for each
 	listRepositories  = 10_000           // the most of a connection
+	unheardFor        = 6 * time.Hour    // after which an open pull request is read again
+	sweepUnheard      = 50               // at a time, in a repository
 	sweepOverlap      = 10 * time.Minute // by which the host's clock may be behind
 	sweepBack         = 24 * time.Hour   // the most that is looked for again where a repository fails
 	sweepTimeout      = 5 * time.Minute
@@ -55,6 +57,16 @@ type Sweeps interface {
 	// EndSweep keeps how far a claimed sweep is; the connection is due again after next.
 	// Without a valid claim it does nothing.
 	EndSweep(ctx context.Context, s Sweep, next time.Duration) error
+
+	// UnheardOf returns up to limit open pull requests of a connection's repository of which
+	// nothing was heard since a time, the longest first.
+	UnheardOf(ctx context.Context, s Sweep, repo string, since time.Time, limit int) ([]Unheard, error)
+}
+
+// Unheard is a pull request of which nothing was heard for long.
+type Unheard struct {
+	Number  int32
+	HeardAt time.Time // last
 }
 
 // Sweeper finds what deliveries lost: pull requests that changed. Any number of sweepers,
@@ -210,10 +222,24 @@ func (s *Sweeper) repository(
 	}
 
 	for _, p := range changed {
-		_, err := s.inbox.Accept(ctx, c, sweptID(r, p), []codehost.Hint{{
-			Kind: codehost.HintPullRequest, Repository: r, Number: p.Number,
-		}})
-		if err != nil {
+		id := sweptID(r, p.Number, p.HeadSHA, p.BaseRef, p.UpdatedAt.UTC().String())
+		if err := s.look(ctx, c, r, p.Number, id); err != nil {
+			return err
+		}
+	}
+
+	return s.unheard(ctx, w, c, r)
+}
+
+// unheard has pull requests looked at that are kept as open, and may be closed since: the
+// host lists open ones only.
+func (s *Sweeper) unheard(ctx context.Context, w *Sweep, c connection.Connection, r codehost.Repository) error {
+	list, err := s.sweeps.UnheardOf(ctx, *w, r.Name, w.Now.Add(-unheardFor), sweepUnheard)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if err := s.look(ctx, c, r, p.Number, sweptID(r, p.Number, p.HeardAt.UTC().String())); err != nil {
 			return err
 		}
 	}
@@ -221,11 +247,22 @@ func (s *Sweeper) repository(
 	return nil
 }
 
-// sweptID is the same for a pull request until it changes, so that it is looked at once.
-func sweptID(r codehost.Repository, p codehost.PullRequest) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{
-		r.ID, r.Name, strconv.Itoa(int(p.Number)), p.HeadSHA, p.BaseRef, p.UpdatedAt.UTC().String(),
-	}, "\x00")))
+// look has a pull request looked at, once for each identifier.
+func (s *Sweeper) look(
+	ctx context.Context, c connection.Connection, r codehost.Repository, number int32, id string,
+) error {
+	_, err := s.inbox.Accept(ctx, c, id, []codehost.Hint{{
+		Kind: codehost.HintPullRequest, Repository: r, Number: number,
+	}})
+
+	return err
+}
+
+// sweptID is the same for a pull request until what is known of it changes, so that it is
+// looked at once.
+func sweptID(r codehost.Repository, number int32, known ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(
+		append([]string{r.ID, r.Name, strconv.Itoa(int(number))}, known...), "\x00")))
 
 	return "sweep-" + hex.EncodeToString(sum[:16])
 }

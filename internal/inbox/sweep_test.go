@@ -33,6 +33,7 @@ type sweepWorld struct {
 	errs     map[string]error                  // likewise
 	asked    map[string][]time.Time            // likewise: since when
 	looked   []time.Time                       // since when deliveries were asked for again
+	kept     map[int32]time.Time               // open ones of r000, and when they were heard of
 	accepted []inbox.Delivery
 }
 
@@ -55,6 +56,20 @@ func (w *sweepWorld) EndSweep(_ context.Context, s inbox.Sweep, next time.Durati
 	w.sweep, w.due = s, time.Now().Add(next)
 
 	return nil
+}
+
+func (w *sweepWorld) UnheardOf(
+	_ context.Context, _ inbox.Sweep, repo string, since time.Time, limit int,
+) (list []inbox.Unheard, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for number, at := range w.kept {
+		if repo == "acme/r000" && !at.After(since) && len(list) < limit {
+			list = append(list, inbox.Unheard{Number: number, HeardAt: at})
+		}
+	}
+
+	return list, nil
 }
 
 func (w *sweepWorld) Open(context.Context, string) (connection.Connection, codehost.Host, error) {
@@ -142,6 +157,25 @@ func TestSweepFindsWhatChanged(t *testing.T) {
 
 		w.pulls["acme/r001"][0].HeadSHA = head("b")
 		w.sweepFor(t, 20*time.Minute)
+		assert.Len(t, w.accepted, 3)
+	})
+}
+
+// That a pull request was closed is found though the host lists open ones only.
+func TestSweepReadsOpenOnesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSweepWorld(2)
+		w.kept = map[int32]time.Time{7: time.Now(), 8: time.Now().Add(5 * time.Hour)}
+		w.sweepFor(t, 5*time.Hour)
+		assert.Empty(t, w.accepted)
+		w.sweepFor(t, 3*time.Hour)
+		require.Len(t, w.accepted, 1, "once, until it is heard of")
+		assert.EqualValues(t, 7, w.accepted[0].Hints[0].Number)
+		assert.Equal(t, codehost.HintPullRequest, w.accepted[0].Hints[0].Kind)
+
+		w.kept[7] = time.Now()
+		w.sweepFor(t, 7*time.Hour)
 		assert.Len(t, w.accepted, 3)
 	})
 }

@@ -111,25 +111,43 @@ func nameOf(file string) string {
 }
 
 // filenames are the languages of whole names, in lower case.
-var filenames = sync.OnceValue(func() map[string][]string {
-	all := make(map[string][]string, len(data.LanguagesByFilename))
-	for name, languages := range data.LanguagesByFilename {
+var filenames = sync.OnceValue(func() map[string][]string { return inLowerCase(data.LanguagesByFilename) })
+
+// interpreters are the languages of programs that run scripts, likewise.
+var interpreters = sync.OnceValue(func() map[string][]string { return inLowerCase(data.LanguagesByInterpreter) })
+
+func inLowerCase(table map[string][]string) map[string][]string {
+	all := make(map[string][]string, len(table))
+	for name, languages := range table {
 		name = strings.ToLower(name)
 		all[name] = append(all[name], languages...)
 	}
 
 	return all
-})
+}
+
+// begun are beginnings of names, in lower case, of which `.` or `-` and more may follow.
+var begun = []struct{ text, language string }{ // Dockerfile.web, Dockerfile-web, sshd_config.j2
+	{"dockerfile", "Dockerfile"}, {"containerfile", "Dockerfile"},
+	{"ssh_config", "SSH Config"}, {"sshd_config", "SSH Config"},
+}
 
 // byName returns the languages of a file by its name and by its longest ending
 // that is known.
 func byName(file string) []string {
 	name := nameOf(file)
 	languages := filenames()[name]
-	for _, image := range []string{"dockerfile", "containerfile"} { // Dockerfile.web, Dockerfile-web
-		if rest, ok := strings.CutPrefix(name, image); ok && rest != "" && strings.ContainsAny(rest[:1], ".-") {
-			languages = []string{"Dockerfile"}
+	for _, b := range begun {
+		if rest, ok := strings.CutPrefix(name, b.text); ok && rest != "" && strings.ContainsAny(rest[:1], ".-") {
+			languages = []string{b.language}
 		}
+	}
+	switch folder := strings.ToLower(path.Base(path.Dir(file))); {
+	case folder == ".ssh" && name == "config", folder == "ssh" && strings.HasSuffix(name, ".conf"),
+		folder == "ssh_config.d", folder == "sshd_config.d":
+		languages = slices.Concat(languages, []string{"SSH Config"})
+	case strings.HasSuffix(name, ".psql"): // linguist doesn't know it
+		languages = slices.Concat(languages, []string{"PLpgSQL"})
 	}
 
 	for at := range len(name) {
@@ -162,8 +180,8 @@ func byFirstLine(line []byte) (languages []string) {
 	if isScript {
 		for word := range strings.FieldsSeq(words) {
 			name := strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
-			languages = append(languages, data.LanguagesByInterpreter[name]...)
-			languages = append(languages, data.LanguagesByInterpreter[strings.TrimRight(name, "0123456789.-")]...)
+			languages = append(languages, interpreters()[name]...)
+			languages = append(languages, interpreters()[strings.TrimRight(name, "0123456789.-")]...)
 		}
 	}
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 func toMatch(rules []rule.Rule) []match.Rule {
@@ -40,7 +41,14 @@ func BenchmarkMatch(b *testing.B) {
 		text = append(text, data...)
 	}
 
-	for name, rules := range map[string][]match.Rule{"default": defaultRules(), "thousand": thousandRules()} {
+	loaded, err := defaults.Load()
+	require.NoError(b, err)
+	ofLanguages := toMatch(loaded)
+	for i, r := range loaded {
+		ofLanguages[i].Languages = r.Languages
+	}
+
+	for name, rules := range map[string][]match.Rule{"default": ofLanguages, "thousand": thousandRules()} {
 		b.Run(name, func(b *testing.B) {
 			m, err := match.Compile(rules)
 			require.NoError(b, err)
@@ -48,7 +56,7 @@ func BenchmarkMatch(b *testing.B) {
 			s := m.NewSession(forever, nil)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				_, err := s.File("internal/scan/x.go").Match(b.Context(), lines, all, 10_000)
+				_, err := s.File("internal/scan/x.go", "go").Match(b.Context(), lines, all, 10_000)
 				require.NoError(b, err)
 			}
 		})

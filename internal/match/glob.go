@@ -75,6 +75,7 @@ func globChoices(glob string) int {
 // glob is one glob, ready to match.
 type glob struct {
 	pattern  string
+	folded   *glob    // its lower case, which counts too for the lower case of a path; nil for none
 	suffixes []string // of `**/*suffix` and `**/*suffix{a,b}`, else none
 	part     string   // text that is in every path that matches
 }
@@ -136,6 +137,20 @@ func (g glob) match(path string) bool {
 	return g.suffixes == nil && strings.Contains(path, g.part) && doublestar.MatchUnvalidated(g.pattern, path)
 }
 
+// newFolded returns a glob for which case decides nothing. What it matches as it is
+// written it matches still, whatever lower case makes of its classes.
+func newFolded(pattern string) glob {
+	g, lower := newGlob(pattern), newGlob(strings.ToLower(pattern))
+	g.folded = &lower
+
+	return g
+}
+
+// matchAny says whether the glob matches a path whose lower case is known.
+func (g glob) matchAny(path, lower string) bool {
+	return g.match(path) || g.folded != nil && g.folded.match(lower)
+}
+
 // Globs is a list of globs, ready to match.
 type Globs []glob
 
@@ -149,14 +164,26 @@ func NewGlobs(patterns []string) Globs {
 	return globs
 }
 
+// NewIncludes prepares globs that choose files for rules: case decides nothing, so that
+// no name hides a file.
+func NewIncludes(patterns []string) Globs {
+	globs := make(Globs, len(patterns))
+	for i, p := range patterns {
+		globs[i] = newFolded(p)
+	}
+
+	return globs
+}
+
 // Match says whether any of the globs matches path. A path over 4,096 bytes is
 // matched by none.
 func (gs Globs) Match(path string) bool {
 	if len(path) > maxGlobPath {
 		return false
 	}
+	lower := strings.ToLower(path)
 	for _, g := range gs {
-		if g.match(path) {
+		if g.matchAny(path, lower) {
 			return true
 		}
 	}
@@ -179,21 +206,21 @@ type globGroup struct{ include, exclude, languages []int32 }
 
 func newSelector(rules []Rule) selector {
 	s := selector{group: make([]uint32, len(rules)), languages: map[string]int32{}}
-	known := map[string]int32{}
-	index := func(patterns []string) []int32 {
+	index := func(known map[string]int32, prepare func(string) glob, patterns []string) []int32 {
 		var list []int32
 		for _, p := range patterns {
 			i, ok := known[p]
 			if !ok {
 				i = int32(len(s.globs))
 				known[p] = i
-				s.globs = append(s.globs, newGlob(p))
+				s.globs = append(s.globs, prepare(p))
 			}
 			list = append(list, i)
 		}
 
 		return list
 	}
+	included, excluded := map[string]int32{}, map[string]int32{}
 	named := func(names []string) (list []int32) {
 		for _, name := range names {
 			if _, ok := s.languages[name]; !ok {
@@ -215,7 +242,9 @@ func newSelector(rules []Rule) selector {
 		if !ok {
 			g = uint32(len(s.groups))
 			groups[key] = g
-			s.groups = append(s.groups, globGroup{index(r.Include), index(r.Exclude), named(r.Languages)})
+			s.groups = append(s.groups, globGroup{
+				index(included, newFolded, r.Include), index(excluded, newGlob, r.Exclude), named(r.Languages),
+			})
 		}
 		s.group[i] = g
 	}
@@ -235,11 +264,12 @@ func (s selector) active(path string, languages []string) []bool {
 	}
 	active := make([]bool, len(s.groups))
 	decided := make([]int8, len(s.globs)) // 0 not yet, 1 yes, -1 no
+	lower := strings.ToLower(path)
 	anyOf := func(list []int32) bool {
 		for _, i := range list {
 			if decided[i] == 0 {
 				decided[i] = -1
-				if s.globs[i].match(path) {
+				if s.globs[i].matchAny(path, lower) {
 					decided[i] = 1
 				}
 			}

@@ -59,6 +59,20 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
+// Globs that choose files for rules match in any case, and whatever they match as they
+// are written.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	globs := match.NewIncludes([]string{"**/*.{sql,PSQL}", "**/Dockerfile", "Src/[A-Z]?.txt", "**/*[^A-Z].c", `a\B`})
+	for path, want := range map[string]bool{
+		"a.sql": true, "a.SQL": true, "x/A.psql": true, "x/dockerfile": true, "DOCKERFILE": true, "src/ab.TXT": true,
+		"Src/AB.txt": true, "src/1b.txt": false, "xa.c": true, "a.sqlx": false, "AB": true, "\xff.SQL": true,
+	} {
+		assert.Equal(t, want, globs.Match(path), "%q", path)
+	}
+	assert.False(t, match.NewGlobs([]string{"**/*.sql"}).Match("a.SQL"))
+}
+
 // The quick ways of matching a glob say what doublestar says.
 func FuzzGlob(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))

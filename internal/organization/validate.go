@@ -93,8 +93,9 @@ func (v *validator) repositories(globs []string) {
 
 	for i, glob := range globs {
 		owner, name, _ := strings.Cut(glob, "/")
-		if !doublestar.ValidatePattern(glob) || owner == "" || name == "" || strings.Contains(name, "/") {
-			v.Add(fmt.Sprintf("repositories[%d]", i), "%q is not a glob of OWNER/NAME; write one such as acme/* or */*", glob)
+		if !doublestar.ValidatePattern(glob) || owner == "" || name == "" {
+			v.Add(fmt.Sprintf("repositories[%d]", i), "%q is not a glob of OWNER/NAME; write one such as acme/*, acme/** "+
+				"or */*", glob)
 		}
 	}
 }

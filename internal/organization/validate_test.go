@@ -78,3 +78,25 @@ func TestStoredOrganization(t *testing.T) {
 		"head_ref":"refs/pull/{number}/head","merge_ref":"refs/pull/{number}/merge"},
 		"max_scans":3,"max_queued":7}`, string(stored))
 }
+
+// Groups within groups are repositories too.
+func TestRepositories(t *testing.T) {
+	t.Parallel()
+	const wrong = ""
+	for glob, repo := range map[string]string{
+		"a/b/*": "a/b/c", "a/b/c": "a/b/c", "a/**/x": "a/b/c/x", "a/**": "a/b/c", "a/*": "a/b", "*/*": "a/b",
+		"a": wrong, "a/": wrong, "/a": wrong, "a/[b": wrong,
+	} {
+		o := organization.NewDefault()
+		o.Name, o.Repositories = "acme", []string{glob}
+		problems := o.Validate()
+		if repo == wrong {
+			require.Len(t, problems, 1, glob)
+			assert.Equal(t, "repositories[0]", problems[0].Field)
+			continue
+		}
+		assert.Empty(t, problems, glob)
+		assert.True(t, o.Allows(repo), glob)
+	}
+	assert.False(t, organization.Organization{Repositories: []string{"a/*"}}.Allows("a/b/c"))
+}

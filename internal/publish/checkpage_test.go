@@ -42,10 +42,15 @@ func TestCheckPages(t *testing.T) {
 		s.keep(p)
 	}
 	s.create(9, sha(1))
-	claimed, err := s.store.ClaimPublication(t.Context(), "w", time.Minute)
-	require.NoError(t, err)
-	require.EqualValues(t, 9, claimed.Number)
-	require.NoError(t, s.store.EndPublication(t.Context(), *claimed, publish.End{Done: true, Problem: "No permission."}))
+	for range 2 {
+		claimed, err := s.store.ClaimPublication(t.Context(), "w", time.Minute)
+		require.NoError(t, err)
+		end := publish.End{Done: true}
+		if claimed.Number == 9 {
+			end.Problem = "No permission."
+		}
+		require.NoError(t, s.store.EndPublication(t.Context(), *claimed, end))
+	}
 	away := errors.New("away")
 	off := policy.Default()
 	off.Publish.Check = false

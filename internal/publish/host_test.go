@@ -159,7 +159,8 @@ func (h *ModelHost) do(p codehost.PullRequest, s codehost.Step) error {
 	if s.Action == codehost.SetCheck {
 		m.history = append(m.history, s.Check)
 		if s.Check.Verdict == codehost.Outdated && s.Check.SHA == m.head {
-			return nil // of a head that came back meanwhile: the next publication sets it right
+			m.putCheck(s.Check) // of a head that came back meanwhile: the next publication sets it right
+			return nil
 		}
 	}
 	before := m.missing
@@ -234,6 +235,17 @@ func (h *ModelHost) Remove(number int32, fingerprint string) {
 	defer h.mu.Unlock()
 	m := h.pulls[number]
 	m.comments = slices.DeleteFunc(m.comments, func(c modelComment) bool { return c.Fingerprint == fingerprint })
+}
+
+// Double has a call that was given up take effect at last: all of ours is there twice.
+func (h *ModelHost) Double(number int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := h.pulls[number]
+	for _, c := range slices.Clone(m.comments) {
+		c.Ref = m.ref()
+		m.comments = append(m.comments, c)
+	}
 }
 
 // Touch changes the comments on a finding as a person does.

@@ -125,6 +125,10 @@ func (m *model) setCheck(c codehost.Check) {
 	if c.SHA == m.head && c.Verdict == codehost.Outdated {
 		m.fail("the head is cancelled")
 	}
+	m.putCheck(c)
+}
+
+func (m *model) putCheck(c codehost.Check) {
 	if c.Ref == "" {
 		c.Ref = m.ref()
 		m.checks = append(m.checks, modelCheck{Check: c})

@@ -104,7 +104,7 @@ func (u *publication) round(ctx context.Context) error {
 	if u.p.stopping.Err() != nil {
 		return &stopped{}
 	}
-	want, err := u.reserve(ctx, Reservation{Lease: u.p.o.Read + u.p.o.Margin})
+	want, until, err := u.reserve(ctx, Reservation{}, u.p.o.Read)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (u *publication) round(ctx context.Context) error {
 	if err := u.open(ctx); err != nil {
 		return err
 	}
-	reading, cancel := context.WithTimeout(ctx, u.p.o.Read)
+	reading, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	if u.now, err = u.host.PullRequest(reading, u.claim.Repository, u.claim.Number); err != nil {
 		return u.unread(reading, err)
@@ -229,18 +229,22 @@ func (u *publication) record(ctx context.Context, k Known) error {
 	return u.p.store.Record(limited, u.claim, k)
 }
 
-// reserve prolongs the lease and waits for the connection's next place. It answers what
-// is wanted by then.
-func (u *publication) reserve(ctx context.Context, r Reservation) (want int64, err error) {
-	r.Patience = u.p.o.Patience
+// reserve prolongs the lease for what takes some time, and waits for the connection's next
+// place. It answers what is wanted by then, and when the time is over: that counts from
+// before the lease does, so the lease outlasts it however long the answer took.
+func (u *publication) reserve(
+	ctx context.Context, r Reservation, takes time.Duration,
+) (want int64, until time.Time, err error) {
+	until = time.Now().Add(takes)
+	r.Lease, r.Patience = takes+u.p.o.Margin, u.p.o.Patience
 	limited, cancel := u.p.stored(ctx)
 	defer cancel()
 	got, err := u.p.store.Reserve(limited, u.claim, r)
 	if err != nil {
-		return 0, err
+		return 0, until, err
 	}
 	if got.Wait > r.Patience {
-		return 0, &stopped{End: End{After: got.Wait}}
+		return 0, until, &stopped{End: End{After: got.Wait}}
 	}
 	if got.Wait > 0 {
 		timer := time.NewTimer(got.Wait)
@@ -248,11 +252,11 @@ func (u *publication) reserve(ctx context.Context, r Reservation) (want int64, e
 		select {
 		case <-timer.C:
 		case <-u.p.stopping.Done():
-			return 0, &stopped{}
+			return 0, until, &stopped{}
 		}
 	}
 
-	return got.Want, nil
+	return got.Want, until.Add(got.Wait), nil
 }
 
 // take takes one step, unless something newer is to be published.
@@ -263,17 +267,15 @@ func (u *publication) take(ctx context.Context, s codehost.Step) error {
 	if u.p.stopping.Err() != nil {
 		return &stopped{}
 	}
-	r := Writing(u.host.Limits())
-	r.Lease = u.p.o.Write + u.p.o.Margin
-	want, err := u.reserve(ctx, r)
+	want, until, err := u.reserve(ctx, Writing(u.host.Limits()), u.p.o.Write)
 	if err != nil {
 		return err
 	}
-	if want != u.claim.Want {
+	if want != u.claim.Want || !time.Now().Before(until) {
 		return errAgain
 	}
 
-	writing, cancel := context.WithTimeout(ctx, u.p.o.Write)
+	writing, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	u.steps++
 	err = u.host.Do(writing, u.now, s)

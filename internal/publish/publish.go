@@ -127,8 +127,8 @@ func (k Known) waiting(head string) (list []Published) {
 type Store interface {
 	// UpsertPullRequest keeps what a host says of a pull request of an organization that
 	// there is, unless what is kept is newer. It has it published again when it became a
-	// draft or none any more, or was closed or reopened, and the other open ones of its
-	// earlier head when it left that.
+	// draft or none any more, was closed or reopened, or came back to a head that was
+	// scanned, and the other open ones of a head that it leaves or comes to.
 	UpsertPullRequest(ctx context.Context, p PullRequest) error
 
 	// GetPullRequest reads one; NotFound (PULL_REQUEST_NOT_FOUND).
@@ -149,7 +149,8 @@ type Store interface {
 	ReviewToPublish(ctx context.Context, k Key, head string) (*review.Review, error)
 
 	// SameHead returns the other open pull requests of a repository that have a head, too,
-	// with what the newest review that a connection made of it says.
+	// with what the newest review says that a connection made of it, if that is of the base
+	// that the pull request has.
 	SameHead(ctx context.Context, k Key, head string) ([]Standing, error)
 
 	Outbox
@@ -158,7 +159,7 @@ type Store interface {
 // Standing is how a pull request stands that has the same head as another.
 type Standing struct {
 	Number  int32
-	Status  review.Status // "" before there is a review
+	Status  review.Status // "" before there is a review of its base
 	Outcome finding.Outcome
 }
 
@@ -222,7 +223,7 @@ type End struct {
 	Done    bool          // all is as it was wanted when it was claimed
 	Lease   time.Duration // a call may still take effect for so long: nobody may observe before
 	After   time.Duration // not to be claimed again before
-	Failed  bool          // counts as a failure; anything else ends the row of these
+	Failed  bool          // counts as a failure; what is done ends the row of these
 	Problem string        // see Publication
 }
 

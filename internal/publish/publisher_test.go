@@ -238,6 +238,30 @@ func TestAForcePushEndsTheOldCheck(t *testing.T) {
 	assert.Empty(t, s.host.Result(7).Posted)
 }
 
+// A head that was scanned gets its own results again when it is pushed back.
+func TestAHeadThatComesBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	s.publisher(s.options())
+	s.create(7, s.push(7, sha(1)).HeadSHA)
+	s.untilDone(7)
+	s.create(7, s.push(7, sha(2)).HeadSHA)
+	s.untilDone(7) // the first check is out of date
+	s.finish(s.claim(), "f1")
+	s.finish(s.claim(), "f2")
+	s.untilDone(7)
+	require.Equal(t, []string{"f2"}, s.host.Result(7).Open)
+
+	s.push(7, sha(1))
+	s.untilDone(7)
+	r := s.host.Result(7)
+	assert.Equal(t, codehost.Failure, r.Check.Verdict)
+	assert.Equal(t, []string{"f1"}, r.Open)
+	assert.Equal(t, []string{"f2"}, r.Closed)
+	assert.Contains(t, r.Summary, sha(1)[:12])
+	assert.Empty(t, s.host.Wrong(7))
+}
+
 func TestAFailedReviewIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, githubLimits)

@@ -28,7 +28,8 @@ const (
 type Links func(org, reviewID string) string
 
 // Want is what should be in a pull request whose newest review of the head is r, nil for
-// none. It depends on nothing else, so whoever publishes the same twice changes nothing.
+// none. One that passes against another base does not pass. It depends on nothing else, so
+// whoever publishes the same twice changes nothing.
 func Want(
 	p PullRequest, r *review.Review, s policy.Publish, link Links, l codehost.Limits,
 ) Desired {
@@ -57,6 +58,10 @@ func Want(
 	if p.State == codehost.Open {
 		d.Talk = w.talk(l.Body)
 	}
+	if d.Check.Verdict == codehost.Success && p.BaseRef != r.Commits.BaseRef {
+		d.Check.Verdict = codehost.Pending
+		d.Check.Title = "Waiting for a scan against the base " + plain(p.BaseRef)
+	}
 
 	return d
 }
@@ -67,7 +72,7 @@ func Want(
 func amid(c codehost.Check, others []Standing) codehost.Check {
 	for _, o := range others {
 		switch {
-		case o.Status == "", o.Status == review.Complete && o.Outcome == finding.Pass:
+		case o.Status == review.Complete && o.Outcome == finding.Pass:
 		case !o.Status.Final() && c.Verdict == codehost.Success:
 			c.Verdict = codehost.Pending
 			c.Title = fmt.Sprintf("Waiting for pull request %d, which has the same commit", o.Number)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/publish"
 )
 
 // A second pull request of a commit does not get it past the first.
@@ -30,6 +31,80 @@ func TestTheSameCommitPassesEverywhereOrNowhere(t *testing.T) {
 	s.review(9, s.push(9, sha(2)).HeadSHA)
 	s.untilDone(9)
 	assert.Equal(t, codehost.Success, s.host.Result(9).Check.Verdict, "another commit")
+}
+
+// One that was not scanned yet may fail, so nothing passes before it.
+func TestACommitWaitsForAllScans(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	s.publisher(s.options())
+	s.push(7, sha(1))
+	s.review(8, s.push(8, sha(1)).HeadSHA)
+	s.untilDone(8)
+	check := s.host.Result(8).Check
+	assert.Equal(t, codehost.Pending, check.Verdict)
+	assert.Equal(t, "Waiting for pull request 7, which has the same commit", check.Title)
+
+	s.review(7, sha(1))
+	s.untilDone(7)
+	s.untilDone(8)
+	require.Equal(t, codehost.Success, s.host.Result(8).Check.Verdict)
+
+	s.push(9, sha(1)) // comes later, and is not scanned because its author had too many scans
+	s.untilDone(7)
+	s.untilDone(8)
+	assert.Equal(t, codehost.Pending, s.host.Result(7).Check.Verdict)
+	assert.Equal(t, codehost.Pending, s.host.Result(8).Check.Verdict)
+}
+
+// What another pull request of the commit comes to while one is being published counts.
+func TestTheSameCommitFailsMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	s.review(7, s.push(7, sha(1)).HeadSHA)
+	s.review(8, s.push(8, sha(1)).HeadSHA)
+	reads := 0
+	s.host.Fault = func(write bool) publish.Trouble {
+		if !write {
+			reads++
+		}
+		if reads == 2 && !write { // it was decided already that 7 passes
+			s.review(8, sha(1), "f1")
+		}
+
+		return publish.Trouble{}
+	}
+	o := s.options()
+	o.Workers = 1
+	s.publisher(o)
+	s.untilDone(7)
+	s.untilDone(8)
+	s.untilDone(7)
+	assert.Equal(t, codehost.Failure, s.host.Result(7).Check.Verdict)
+	assert.Equal(t, codehost.Failure, s.host.Result(8).Check.Verdict)
+}
+
+// A pass against another base is none.
+func TestRetargetedAndNotScanned(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	s.publisher(s.options())
+	p := s.push(7, sha(1))
+	s.review(7, sha(1))
+	s.review(8, s.push(8, sha(1)).HeadSHA)
+	s.untilDone(7)
+	s.untilDone(8)
+	require.Equal(t, codehost.Success, s.host.Result(7).Check.Verdict)
+
+	p.BaseRef, p.UpdatedAt = "next", s.now()
+	s.host.Push(p)
+	s.keep(p)
+	s.untilDone(7)
+	s.untilDone(8)
+	check := s.host.Result(7).Check
+	assert.Equal(t, codehost.Pending, check.Verdict)
+	assert.Equal(t, "Waiting for a scan against the base next", check.Title)
+	assert.Equal(t, codehost.Pending, s.host.Result(8).Check.Verdict, "nor for the others of the commit")
 }
 
 // Once the one that does not pass is closed, or pushed to, the other one passes.

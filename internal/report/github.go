@@ -31,7 +31,7 @@ func (r Report) annotations() string {
 
 		text := cmp.Or(r.Verdict(), r.Summary()) + " The findings are in the check of the app: " + terminal.Safe(url)
 
-		return Annotation(level, text)
+		return Annotation(level, text) + r.baseAnnotation()
 	}
 
 	list := slices.Clone(r.Review.Findings)
@@ -66,12 +66,22 @@ func (r Report) annotations() string {
 		for _, text := range r.SwitchedOff() {
 			b.WriteString(Annotation("notice", text))
 		}
-		if r.Review.BaseFoundBy.Guessed() {
-			b.WriteString(Annotation("warning", r.Base()))
-		}
+		b.WriteString(r.baseAnnotation())
 	}
 
 	return terminal.EscapeMarks(b.String(), `\x5b`) // for which commands have no escape
+}
+
+// baseAnnotation says which base was used: it is worth a warning when it was guessed.
+func (r Report) baseAnnotation() string {
+	switch text := r.Base(); {
+	case text == "":
+		return ""
+	case r.Review.BaseFoundBy.Guessed():
+		return Annotation("warning", text)
+	default:
+		return Annotation("notice", text)
+	}
 }
 
 // Annotation is a text, made safe before, that is about no place.

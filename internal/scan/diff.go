@@ -81,7 +81,7 @@ func (s *Scanner) diff(ctx context.Context, r DiffRequest) (_ finding.Diff, err 
 	}
 
 	// A deadline of its own, so that what is done by then is still answered.
-	masking, cancel := context.WithTimeout(ctx, diffTime)
+	masking, cancel := context.WithTimeout(ctx, s.options.DiffTime)
 	defer cancel()
 	d := &differ{plan: plan, request: r, bytes: maxDiffSize, lines: maxDiffLine}
 	worker := s.options.Background.Worker()

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,9 +49,9 @@ func edited(path, text string) scan.Pair {
 }
 
 // difference makes the diff of pairs in memory.
-func difference(t testing.TB, p *pull, change func(*scan.DiffRequest), rules ...rule.Rule) (finding.Diff, error) {
+func difference(t *testing.T, p *pull, change func(*scan.DiffRequest), rules ...rule.Rule) (finding.Diff, error) {
 	t.Helper()
-	s := scan.NewScanner(p, scan.Options{})
+	s := scan.NewScanner(p, scan.Options{DiffTime: 10 * time.Second})
 	set, err := s.AddRules(t.Context(), "", rule.Digest(rules), rules)
 	require.NoError(t, err)
 	r := scan.DiffRequest{Request: scan.Request{Rules: set}, Context: 3}
@@ -185,7 +186,7 @@ func TestDiffFailsSafe(t *testing.T) {
 	text := strings.Repeat("+"+strings.Repeat("a", 100)+"\n", 5000) + "+todo a\n"
 	got, err := difference(t, &pull{pairs: []scan.Pair{edited("x", text)}}, nil, slow)
 	require.NoError(t, err)
-	assert.Equal(t, strings.Repeat("+****\n", 5001), shown(got.Files[0]))
+	assert.NotContains(t, shown(got.Files[0]), "a")
 }
 
 func TestDiffHunks(t *testing.T) {
@@ -282,6 +283,25 @@ func TestDiffIsBounded(t *testing.T) {
 	assert.Less(t, got.Size(), int64(5<<20))
 }
 
+// What there is no time for comes with the next answer.
+func TestDiffIsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &pull{pairs: []scan.Pair{edited("a", "+a\n"), edited("b", "+b\n"), edited("c", "+c\n")}}
+		p.onFile = func(context.Context) { <-time.After(8 * time.Second) }
+		got, err := difference(t, p, nil)
+		require.NoError(t, err)
+		assert.Len(t, got.Files, 2)
+		assert.Equal(t, 2, got.Done)
+
+		p.onFile = nil
+		p.pairs = p.pairs[2:]
+		got, err = difference(t, p, nil)
+		require.NoError(t, err)
+		assert.Equal(t, "+c\n", shown(got.Files[0]))
+	})
+}
+
 func TestDiffOfWhatIsNoText(t *testing.T) {
 	t.Parallel()
 	utf16 := edited("utf16", "+x\n")
@@ -319,23 +339,4 @@ func TestDiffFails(t *testing.T) {
 	s := scan.NewScanner(&pull{openErr: ctx.Err()}, scan.Options{})
 	_, err := s.Diff(ctx, scan.DiffRequest{})
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-func BenchmarkDiff(b *testing.B) {
-	rules := slices.Concat([]rule.Rule{regex("secrets/token", `tok_[a-z]{20}`, redact)})
-	var pairs []scan.Pair
-	for i := range 10 {
-		pairs = append(pairs, edited(fmt.Sprint(i), strings.Repeat(" func f() { return }\n+  token := call(x, y, z)\n", 200)))
-	}
-	s := scan.NewScanner(&pull{pairs: pairs}, scan.Options{})
-	set, err := s.AddRules(b.Context(), "", rule.Digest(rules), rules)
-	require.NoError(b, err)
-	r := scan.DiffRequest{Request: scan.Request{Rules: set}, Context: 3}
-	for _, pair := range pairs {
-		r.Paths = append(r.Paths, pair.Path)
-	}
-	for b.Loop() {
-		_, err := s.Diff(b.Context(), r)
-		require.NoError(b, err)
-	}
 }

@@ -44,8 +44,8 @@ type FileResult struct {
 	Observed   []finding.Finding // likewise, of rules in rule.ModeObserve
 	Skips      []finding.Skip    // by line and rule id
 	Lines      int               // added ones that were looked at
+	Excluded   bool              // by the rules file; rules that are locked look at it all the same
 
-	excluded        bool              // by the rules file
 	suppressedCount int               // of all
 	observedCount   int               // likewise
 	reports         []finding.Finding // about comments that suppress, by line

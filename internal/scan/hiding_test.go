@@ -63,20 +63,19 @@ func reviewed(t *testing.T, files map[string]scan.File) map[string][]string {
 	t.Helper()
 	rules, err := defaults.Load()
 	require.NoError(t, err)
-	p := &pull{}
+	p, names := &pull{}, map[string]string{} // by folder
 	for name, f := range files {
-		f.Path = strings.ReplaceAll(name, "/", " ") + "/" + f.Path
+		folder := strings.ReplaceAll(name, "/", " ")
+		names[folder] = name
+		f.Path = folder + "/" + f.Path
 		p.files = append(p.files, f)
 	}
 	got := run(t, p, rules...)
 
 	found := map[string][]string{}
 	add := func(path, what string) {
-		for name := range files {
-			if strings.HasPrefix(path, strings.ReplaceAll(name, "/", " ")+"/") {
-				found[name] = append(found[name], what)
-			}
-		}
+		folder, _, _ := strings.Cut(path, "/")
+		found[names[folder]] = append(found[names[folder]], what)
 	}
 	for _, f := range got.Findings {
 		add(f.File, f.RuleID)
@@ -193,6 +192,79 @@ func TestNamesDontDecide(t *testing.T) {
 	}
 }
 
+// A whole private key is found wherever it is, of every kind.
+func TestKeysAnywhere(t *testing.T) {
+	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	cases, files := map[string]string{}, map[string]scan.File{}
+	for _, r := range rules {
+		cases[r.FullID()] = r.Cases.Match[0]
+	}
+	for _, id := range []string{
+		"secrets/private-key", "secrets/putty-private-key", "secrets/pgp-private-key", "secrets/jwk-private",
+		"secrets/age-secret-key", "secrets/wireguard-private-key", "secrets/kubeconfig-client-key",
+	} {
+		require.Contains(t, cases, id)
+		for _, path := range []string{"README.md", "docs/setup.rst", "tests/fixtures/key", "src/key_test.go"} {
+			files[strings.ReplaceAll(id, "/", " ")+" "+path] = file(path, cases[id]+"\n")
+		}
+	}
+
+	found := reviewed(t, files)
+	for name := range files {
+		id := strings.Join(strings.SplitN(name, " ", 3)[:2], "/")
+		assert.Equal(t, []string{id}, found[name], name)
+	}
+}
+
+// A default rule that looks at a file by its name looks at it in any case, and at a
+// script of the same language without an ending.
+func TestNamesOfDefaultRules(t *testing.T) {
+	t.Parallel()
+	shebangs := map[string]string{
+		".sh": "#!/bin/sh", ".bash": "#!/usr/bin/env bash", ".zsh": "#!/bin/zsh", ".ksh": "#!/bin/ksh",
+		".py": "#!/usr/bin/python3", ".rb": "#!/usr/bin/env ruby", ".pl": "#!/usr/bin/perl", ".php": "#!/usr/bin/php",
+		".js": "#!/usr/bin/env node", ".ts": "#!/usr/bin/env deno", ".lua": "#!/usr/bin/lua", ".r": "#!/usr/bin/Rscript",
+		".groovy": "#!/usr/bin/env groovy", ".mk": "#!/usr/bin/make -f",
+	}
+	sample := strings.NewReplacer("**/", "", "/**", "/x", "{rb,rake,ru,gemspec}", "rb", "{spec,test}", "spec", "*", "x")
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+
+	files := map[string]scan.File{}
+	like := map[string][]string{} // names by another under which the rules must find the same
+	add := func(r rule.Rule, path, firstLine string) string {
+		name := strings.ReplaceAll(r.ID, "/", " ") + " " + firstLine + path
+		files[name] = file(path, firstLine+"\n"+r.Cases.Match[0]+"\n")
+		return name
+	}
+	for _, r := range rules {
+		for _, glob := range r.Paths.Include {
+			path := sample.Replace(glob)
+			as := add(r, path, "")
+			like[as] = append(like[as], add(r, strings.ToUpper(path), ""))
+		}
+		for ending, shebang := range shebangs {
+			as := add(r, "run"+ending, "")
+			like[as] = append(like[as], add(r, "run"+strings.ToUpper(ending), ""), add(r, "run", shebang))
+		}
+	}
+
+	found, tried := reviewed(t, files), 0
+	for as, others := range like {
+		id := strings.Join(strings.SplitN(as, " ", 3)[:2], "/")
+		if !slices.Contains(found[as], id) {
+			continue
+		}
+		for _, name := range others {
+			tried++
+			assert.Contains(t, found[name], id, name)
+		}
+	}
+	assert.Greater(t, tried, 1000)
+}
+
 // F5: a file that comes to where rules look is looked at as a whole by these rules.
 func TestMovedFiles(t *testing.T) {
 	t.Parallel()
@@ -216,7 +288,7 @@ func TestMovedFiles(t *testing.T) {
 		"a text becomes code":     {"app.py", "todo\n", nil, scan.Before{Path: "notes.txt"}, []string{"1 custom/python"}},
 		"code stays code":         {"b.py", "todo\n", nil, scan.Before{Path: "a.py"}, nil},
 		"case of the ending":      {"a.PY", "todo\n", nil, scan.Before{Path: "a.py"}, nil},
-		"case of the folder":      {"src/a", "todo\n", nil, scan.Before{Path: "SRC/a"}, []string{"1 custom/src", "1 custom/whole"}},
+		"case of the folder":      {"src/a", "todo\n", nil, scan.Before{Path: "SRC/a"}, nil},
 		"docs to src":             {"src/a.py", "todo\n", nil, scan.Before{Path: "docs/a.py"}, []string{"1 custom/not-docs", "1 custom/src", "1 custom/whole"}},
 		"out of what is excluded": {"a.txt", "todo\n", nil, scan.Before{Path: "vendor/a.txt"}, []string{"1 custom/anywhere", "1 custom/not-docs", "1 custom/quiet"}},
 		"out of an override":      {"a.txt", "todo\n", nil, scan.Before{Path: "gen/a.txt"}, []string{"1 custom/quiet"}},

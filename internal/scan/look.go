@@ -44,17 +44,17 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 func look(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	excluded := p.exclude.Match(f.Path)
 	skip := func(reason string) FileResult {
-		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, excluded: excluded}
+		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}, Excluded: excluded}
 	}
 	switch {
 	case f.Err != nil || excluded && (p.lockedIn == nil || !p.lockedIn(f.Path)):
-		return FileResult{excluded: excluded}
+		return FileResult{Excluded: excluded}
 	case f.Submodule:
 		return skip(finding.SkipSubmodule)
 	case f.TooLarge:
 		return skip(finding.SkipFileTooLarge)
 	case len(f.Added) == 0 && len(f.Removed) == 0 && f.Before == nil:
-		return FileResult{excluded: excluded}
+		return FileResult{Excluded: excluded}
 	}
 
 	text, how := formOf(f.Content)
@@ -90,7 +90,7 @@ func newFileScan(p *plan, f *File, text []byte, limit int) *fileScan {
 	s := &fileScan{
 		plan: p, file: &file, excluded: excluded, limit: limit, lines: match.SplitLines(text),
 		views:  make([]view, len(p.groups)),
-		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, excluded: excluded},
+		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}, Excluded: excluded},
 		marks: map[int][]mark{},
 	}
 	s.masker = &masker{views: s.views, lines: s.lines, file: f.Path, out: &s.out}

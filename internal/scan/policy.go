@@ -155,7 +155,7 @@ func (p *plan) lockedPaths() func(path string) bool {
 		return func(string) bool { return true }
 	}
 
-	return match.NewGlobs(include).Match
+	return match.NewIncludes(include).Match
 }
 
 // lock gives the group the session for files that the rules file excludes, in which

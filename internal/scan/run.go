@@ -174,20 +174,22 @@ func pipeline(
 // ScanFiles matches the rules of a request on files that are in no change, some
 // of them at the same time, and gives take what it finds in each, in their order
 // and from one goroutine. r.MaxFindings are findings of each file. Of the target
-// nothing counts.
+// nothing counts. switched are the rules that a policy or the rules file switched off.
 func (s *Scanner) ScanFiles(
 	ctx context.Context, r Request, jobs int, files iter.Seq2[*File, error], take func(*File, FileResult) error,
-) error {
+) (switched []finding.SwitchedOff, err error) {
 	p, err := s.plan(ctx, r, r.File)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	match := func(ctx context.Context, f *File) FileResult {
 		return scanFile(ctx, p, f, r.MaxFindings).alone(ctx, f)
 	}
 	matchers := slices.Repeat([]matcher{match}, jobs)
 
-	return pipeline(ctx, matchers, func(context.Context) iter.Seq2[*File, error] { return files }, take)
+	all := inOrder(func(context.Context) iter.Seq2[*File, error] { return files })
+
+	return p.switched, pipeline(ctx, matchers, all, take)
 }
 
 // alone is the result of a file that has no others beside it: with what is found
@@ -195,7 +197,7 @@ func (s *Scanner) ScanFiles(
 func (r FileResult) alone(ctx context.Context, f *File) FileResult {
 	if r.err != nil && ctx.Err() == nil {
 		f.Err = r.err
-		return FileResult{}
+		return FileResult{Excluded: r.Excluded}
 	}
 
 	for _, f := range r.reports {
@@ -245,7 +247,7 @@ func (c *collector) add(r FileResult) {
 	c.suppressedCount += r.suppressedCount
 	c.keep(c.observed, r.Observed...)
 	c.observedCount += r.observedCount
-	if r.excluded {
+	if r.Excluded {
 		c.excluded++
 	}
 	for severity, n := range r.Counts {

@@ -177,6 +177,8 @@ type Options struct {
 	Workers int           // files that one scan matches at the same time; the number of processors
 	Cache   int64         // bytes of compiled rules that are kept, as estimated; 256 MiB
 
+	DiffTime time.Duration // for how long lines of a diff are read and masked; 2 s
+
 	// Background is where long matching goes on; nil for nowhere else.
 	Background *background.Pool
 
@@ -197,6 +199,7 @@ func NewScanner(source Source, o Options) *Scanner {
 	o.Timeout = cmp.Or(o.Timeout, MaxTime)
 	o.Workers = cmp.Or(o.Workers, background.Processors())
 	o.Cache = cmp.Or(o.Cache, maxCache)
+	o.DiffTime = cmp.Or(o.DiffTime, diffTime)
 
 	return &Scanner{source: source, options: o, cache: match.NewCache(o.Cache, (*Ruleset).Size)}
 }

@@ -297,6 +297,21 @@ func TestLateFilesHaveLessWork(t *testing.T) {
 		}
 		assert.Equal(t, first.Result, got.Result)
 	}
+
+	// Files that are in no change have as much.
+	s := scan.NewScanner(nil, scan.Options{})
+	set, err := s.AddRules(t.Context(), "", rule.Digest(rules), rules)
+	require.NoError(t, err)
+	var skips []finding.Skip
+	_, err = s.ScanFiles(t.Context(), scan.Request{Rules: set, MaxFindings: 10}, 4, func(yield func(*scan.File, error) bool) {
+		for _, f := range files {
+			if !yield(&f, nil) {
+				return
+			}
+		}
+	}, func(_ *scan.File, r scan.FileResult) error { skips = append(skips, r.Skips...); return nil })
+	require.NoError(t, err)
+	assert.Equal(t, first.Skips, skips)
 }
 
 func TestProgress(t *testing.T) {

@@ -316,7 +316,10 @@ func (s *Store) ResealConnection(ctx context.Context, id string, before, after [
 			return err
 		}
 		c.Sealed = after
+		if err := t.putConnection(ctx, c); err != nil {
+			return err
+		}
 
-		return t.putConnection(ctx, c)
+		return t.audit(ctx, c.Organization, audit.Change{Action: audit.ConnectionReseal, Target: id})
 	})
 }

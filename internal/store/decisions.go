@@ -33,8 +33,9 @@ type decidable struct {
 func (t *tx) latestReviews(ctx context.Context, org, repo string, pr int32) ([]decidable, error) {
 	const seenPerReview = 20 // older ones of the same pull request
 	var all []decidable
-	err := t.list(ctx, &all, `SELECT id, pr_number, ruleset, created_by, fail_on, summary, not_looked_at, finding_rows, latest,
-		`+openColumns+` FROM reviews WHERE organization = ? AND repo = ? AND (? = 0 OR pr_number = ?) AND status = 'complete'
+	err := t.list(ctx, &all, `SELECT id, pr_number, ruleset, created_by, fail_on, summary, not_looked_at, finding_rows,
+			latest, `+openColumns+` FROM reviews WHERE organization = ? AND repo = ?
+			AND (? = 0 OR pr_number = ?) AND status = 'complete'
 		ORDER BY created_at DESC, id DESC LIMIT ?`, org, repo, pr, pr, seenPerReview*triage.MaxReviews)
 
 	return latestOf(all), err

@@ -150,18 +150,22 @@ func (s *Store) Accept(ctx context.Context, hash string, j account.Joining) (u a
 				"This invitation is for %s; you have signed in as %s.", i.Email, u.Email)
 		}
 
-		// Of two at once, one finds it used.
-		n, err := t.exec(ctx, `UPDATE invitations SET used_at = ? WHERE id = ? AND `+openInvitation,
-			at(t.now), i.ID, at(t.now))
-		if err == nil && n == 0 {
-			err = errLink()
-		}
-		if err != nil {
-			return err
-		}
-
-		return t.join(ctx, u, account.Membership{Organization: i.Organization, Role: i.Role})
+		return t.accept(ctx, i, u)
 	})
 
 	return u, err
+}
+
+// accept makes a user a member by an invitation. Of two at once, one finds it used.
+func (t *tx) accept(ctx context.Context, i account.Invitation, u account.User) error {
+	n, err := t.exec(ctx, `UPDATE invitations SET used_at = ? WHERE id = ? AND `+openInvitation,
+		at(t.now), i.ID, at(t.now))
+	if err == nil && n == 0 {
+		err = errLink()
+	}
+	if err != nil {
+		return err
+	}
+
+	return t.join(ctx, u, account.Membership{Organization: i.Organization, Role: i.Role})
 }

@@ -254,7 +254,7 @@ func (s *Store) EndPublication(ctx context.Context, c publish.Claim, e publish.E
 		if e.Failed {
 			set += `, failures = failures + 1, failing_from = COALESCE(failing_from, ?)`
 			args = append(args, at(t.now))
-		} else {
+		} else if e.Done {
 			set += `, failures = 0, failing_from = NULL`
 		}
 

@@ -95,10 +95,16 @@ func (s *Store) UpsertPullRequest(ctx context.Context, p publish.PullRequest) er
 		changed = p.UpdatedAt.UnixMicro()
 	}
 
+	// A head that was scanned before is published again when it comes back; of another one
+	// there is a review to come.
 	const again = `CASE WHEN pull_requests.state <> excluded.state OR pull_requests.draft <> excluded.draft
+		OR (pull_requests.head_sha <> excluded.head_sha OR pull_requests.base_ref <> excluded.base_ref) AND EXISTS (
+			SELECT 1 FROM reviews r WHERE r.organization = excluded.organization AND r.repo = excluded.repo
+				AND r.pr_number = excluded.number AND r.head_sha = excluded.head_sha
+				AND r.created_by LIKE '` + review.ByConnection + `%')
 		THEN 1 ELSE 0 END`
 	err = s.write(ctx, "keep a pull request", of(p.Organization), func(t *tx) error {
-		if err := t.leavesHead(ctx, p, changed); err != nil {
+		if err := t.changesHead(ctx, p, changed); err != nil {
 			return err
 		}
 		wants := false
@@ -130,15 +136,35 @@ func (s *Store) UpsertPullRequest(ctx context.Context, p publish.PullRequest) er
 	return err
 }
 
-// leavesHead has the other open pull requests of a head published again that one is about
-// to leave, by a push or because it is closed: the check of the commit was for all of them.
-func (t *tx) leavesHead(ctx context.Context, p publish.PullRequest, changed int64) error {
+// changesHead has the other open pull requests of a head published again that one is about
+// to leave, by a push or because it is closed, and of the head that it comes to, or comes to
+// with another base: the check of a commit is for all of them.
+func (t *tx) changesHead(ctx context.Context, p publish.PullRequest, changed int64) error {
+	var old pullRequestRow
+	err := t.get(ctx, &old, `SELECT head_sha, base_ref, state, host_updated_at FROM pull_requests`+ofPullRequest+
+		t.lock("pull_requests"), p.Organization, p.Repository.Name, p.Number)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) || old.HostUpdatedAt > changed {
+		return err
+	}
+
+	was, is, pushed := old.State == codehost.Open, p.State == codehost.Open, old.HeadSHA != clean(p.HeadSHA)
+	if was && (pushed || !is) {
+		if err := t.wantOthers(ctx, p.Key(), old.HeadSHA); err != nil {
+			return err
+		}
+	}
+	if is && (!was || pushed || string(old.BaseRef) != p.BaseRef) {
+		return t.wantOthers(ctx, p.Key(), clean(p.HeadSHA))
+	}
+
+	return nil
+}
+
+// wantOthers has the other open pull requests of a head published again.
+func (t *tx) wantOthers(ctx context.Context, k publish.Key, head string) error {
 	n, err := t.exec(ctx, `UPDATE pull_requests SET want = want + 1, wanted_at = ?, updated_at = ?
-		WHERE organization = ? AND repo = ? AND number <> ? AND state = 'open' AND head_sha =
-			(SELECT o.head_sha FROM pull_requests o WHERE o.organization = ? AND o.repo = ? AND o.number = ?
-				AND o.state = 'open' AND (o.head_sha <> ? OR ? <> 'open') AND o.host_updated_at <= ?)`,
-		at(t.now), at(t.now), p.Organization, p.Repository.Name, p.Number,
-		p.Organization, p.Repository.Name, p.Number, clean(p.HeadSHA), p.State, changed)
+		WHERE organization = ? AND repo = ? AND number <> ? AND state = 'open' AND head_sha = ?`,
+		at(t.now), at(t.now), k.Organization, k.Repo, k.Number, head)
 	t.publishes = t.publishes || n > 0
 
 	return err
@@ -210,14 +236,22 @@ func (s *Store) ListPullRequests(ctx context.Context, org string, f publish.Filt
 	return out, err
 }
 
-// wantPublication has a pull request published again, in the transaction of whatever
-// there is to publish. It does nothing for one that no connection told of.
+// wantPublication has a pull request published again, and the other ones of its head, in
+// the transaction of whatever there is to publish. It does nothing for one that no
+// connection told of.
 func (t *tx) wantPublication(ctx context.Context, org, repo string, number int32) error {
-	n, err := t.exec(ctx, `UPDATE pull_requests SET want = want + 1, wanted_at = ?, updated_at = ?`+ofPullRequest,
-		at(t.now), at(t.now), org, repo, number)
-	t.publishes = t.publishes || n > 0
+	var head string
+	err := t.get(ctx, &head, `UPDATE pull_requests SET want = want + 1, wanted_at = ?, updated_at = ?`+ofPullRequest+
+		` RETURNING head_sha`, at(t.now), at(t.now), org, repo, number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	t.publishes = true
+	if err != nil {
+		return err
+	}
 
-	return err
+	return t.wantOthers(ctx, publish.Key{Organization: org, Repo: repo, Number: number}, head)
 }
 
 // Republish implements publish.Store.
@@ -290,32 +324,32 @@ func (s *Store) NewestPullRequest(ctx context.Context, org, connection, repoID s
 	return n, err
 }
 
-// RenameRepository implements inbox.PullRequests. Where a pull request is known by the
-// new name already, the row of the old one stays until retention deletes it.
-func (s *Store) RenameRepository(ctx context.Context, org, connection string, r codehost.Repository) error {
-	return s.write(ctx, "rename a repository", of(org), func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE pull_requests SET repo = ?, updated_at = ?
-			WHERE organization = ? AND connection_id = ? AND repo_id = ? AND repo <> ?
-				AND NOT EXISTS (SELECT 1 FROM pull_requests o WHERE o.organization = pull_requests.organization
-					AND o.repo = ? AND o.number = pull_requests.number)`,
-			r.Name, at(t.now), org, connection, clean(r.ID), r.Name, r.Name)
-
-		return err
-	})
-}
-
 // SameHead implements publish.Store.
 func (s *Store) SameHead(ctx context.Context, k publish.Key, head string) (list []publish.Standing, err error) {
 	err = s.read(ctx, "look for the same head", of(k.Organization), func(t *tx) error {
-		list = nil
+		var rows []struct {
+			publish.Standing
 
-		return t.list(ctx, &list, `SELECT p.number, COALESCE(r.status, '') AS status, COALESCE(r.outcome, '') AS outcome
+			BaseRef []byte `db:"base_ref"` // of the pull request
+			Scanned string // that of the review
+		}
+		err := t.list(ctx, &rows, `SELECT p.number, p.base_ref, COALESCE(r.status, '') AS status,
+				COALESCE(r.outcome, '') AS outcome, COALESCE(r.base_ref, '') AS scanned
 			FROM pull_requests p LEFT JOIN reviews r ON r.id = (SELECT n.id FROM reviews n
 				WHERE n.organization = p.organization AND n.repo = p.repo AND n.pr_number = p.number
 					AND n.head_sha = p.head_sha AND n.created_by LIKE '`+review.ByConnection+`%'
 				ORDER BY n.created_at DESC, n.id DESC LIMIT 1)
 			WHERE p.organization = ? AND p.repo = ? AND p.head_sha = ? AND p.number <> ? AND p.state = 'open'
 			ORDER BY p.number`, k.Organization, k.Repo, head, k.Number)
+		list = nil
+		for _, r := range rows {
+			if r.Scanned != string(r.BaseRef) {
+				r.Standing = publish.Standing{Number: r.Number}
+			}
+			list = append(list, r.Standing)
+		}
+
+		return err
 	})
 
 	return list, err

@@ -143,12 +143,14 @@ const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND 
 // leave ends the attempt of a claim, whose review gets another state, and has a final
 // one published; review.ErrLeaseLost when the claim is lost.
 func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set string, args ...any) error {
-	n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
+	var repo string // by its name of now
+	err := t.get(ctx, &repo, `UPDATE reviews SET `+set+held+` RETURNING repo`,
+		append(args, c.Organization, c.ReviewID, c.Attempt)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return review.ErrLeaseLost
+	}
 	if err != nil {
 		return err
-	}
-	if n == 0 {
-		return review.ErrLeaseLost
 	}
 	if to == review.Queued {
 		t.tell(waitsEvent)
@@ -157,7 +159,7 @@ func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set st
 	// The organization's row comes before the pull request's, everywhere.
 	err = t.count(ctx, c.Organization, review.InProgress, to)
 	if err == nil && to.Final() {
-		err = t.wantPublication(ctx, c.Organization, c.Repo, c.PRNumber)
+		err = t.wantPublication(ctx, c.Organization, repo, c.PRNumber)
 	}
 	if err == nil && to == review.Failed {
 		err = t.announceReview(ctx, c.Organization, webhook.ReviewFailed, c.ReviewID)

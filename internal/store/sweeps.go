@@ -73,3 +73,23 @@ func (s *Store) EndSweep(ctx context.Context, w inbox.Sweep, next time.Duration)
 		return err
 	})
 }
+
+// UnheardOf implements inbox.Sweeps.
+func (s *Store) UnheardOf(
+	ctx context.Context, w inbox.Sweep, repo string, since time.Time, limit int,
+) (out []inbox.Unheard, err error) {
+	var rows []struct {
+		Number    int32
+		UpdatedAt timestamp `db:"updated_at"`
+	}
+	err = s.read(ctx, "list pull requests that were not heard of", of(w.Organization), func(t *tx) error {
+		return t.list(ctx, &rows, `SELECT number, updated_at FROM pull_requests WHERE organization = ?
+			AND repo = ? AND connection_id = ? AND state = 'open' AND updated_at <= ?
+			ORDER BY updated_at, number LIMIT ?`, w.Organization, clean(repo), w.Connection, at(since), limit)
+	})
+	for _, r := range rows {
+		out = append(out, inbox.Unheard{Number: r.Number, HeardAt: r.UpdatedAt.Time})
+	}
+
+	return out, err
+}

@@ -223,8 +223,8 @@ func (t *tx) putDecisions(ctx context.Context, org string, c triage.Change, rows
 		r := rows[i]
 
 		return []any{
-			r.Organization, r.Repo, r.Fingerprint, r.PRNumber, r.RuleID, r.Severity, r.Decision, r.Reason, r.Until, r.Actor, r.ChangeID,
-			r.DecidedAt,
+			r.Organization, r.Repo, r.Fingerprint, r.PRNumber, r.RuleID, r.Severity, r.Decision, r.Reason, r.Until,
+			r.Actor, r.ChangeID, r.DecidedAt,
 		}
 	})
 }

@@ -185,7 +185,10 @@ func (s *Store) ResealWebhook(ctx context.Context, org, id string, before, after
 			return err
 		}
 		w.Sealed = after
+		if err := t.putWebhook(ctx, w); err != nil {
+			return err
+		}
 
-		return t.putWebhook(ctx, w)
+		return t.audit(ctx, org, audit.Change{Action: audit.WebhookReseal, Target: id})
 	})
 }

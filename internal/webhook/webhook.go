@@ -168,7 +168,8 @@ type Store interface {
 	ChangeWebhook(ctx context.Context, org, id string, change func(*Stored) (audit.Change, error)) (Stored, error)
 	// DeleteWebhook deletes a webhook with its messages; NotFound.
 	DeleteWebhook(ctx context.Context, org, id string) error
-	// ResealWebhook replaces sealed secrets unless they were changed meanwhile.
+	// ResealWebhook replaces sealed secrets, with an event, unless they were changed
+	// meanwhile.
 	ResealWebhook(ctx context.Context, org, id string, before, after []byte) error
 
 	// ListMessages returns the newest messages of a webhook with their attempts, the

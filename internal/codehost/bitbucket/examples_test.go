@@ -13,10 +13,31 @@ import (
 
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/bitbucket"
+	"github.com/prwarden/prwarden/internal/dev/hosttest"
 )
 
-// TestExamples checks what the deliveries in Bitbucket's documents are taken for. That of a
-// comment is left out: it has no author.
+// TestSignedExamples verifies the deliveries in Bitbucket's documents, and refuses them with
+// a bit flipped. That of a comment has no author, so nobody can command by it.
+func TestSignedExamples(t *testing.T) {
+	t.Parallel()
+	h := host(bitbucket.Options{})
+	files, err := filepath.Glob(filepath.Join(os.Getenv("PRWARDEN_WEBHOOK_EXAMPLES"), "bitbucket", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 18)
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		require.NoError(t, err)
+		header := http.Header{"X-Request-Uuid": {"1"}, "X-Hub-Signature": {"sha256=" + hosttest.HexMAC(body)}}
+		hosttest.EachBit(t, h, header, "X-Hub-Signature", body, filepath.Base(file))
+		if filepath.Base(file) == "pull-request-comment-created.json" {
+			hints, err := h.Hints(http.Header{"X-Event-Key": {"pullrequest:comment_created"}}, body)
+			require.NoError(t, err)
+			assert.Empty(t, hints)
+		}
+	}
+}
+
+// TestExamples checks what the deliveries in Bitbucket's documents are taken for.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	h := host(bitbucket.Options{})

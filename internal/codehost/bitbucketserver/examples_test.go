@@ -13,10 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/dev/hosttest"
 	"github.com/prwarden/prwarden/internal/dev/hosttest/bitbucketserverfake"
 )
 
-// TestExamples checks what deliveries of a real server are taken for.
+// TestExamples verifies deliveries of a real server, refuses them with a bit flipped, and
+// checks what they are taken for.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(os.Getenv("PRWARDEN_WEBHOOK_EXAMPLES"), "bitbucket-server", "*.json"))
@@ -31,6 +33,8 @@ func TestExamples(t *testing.T) {
 			EventKey string `json:"eventKey"`
 		}
 		require.NoError(t, json.Unmarshal(body, &d), file)
+		header := http.Header{"X-Request-Id": {"1"}, "X-Hub-Signature": {"sha256=" + hosttest.HexMAC(body)}}
+		hosttest.EachBit(t, h, header, "X-Hub-Signature", body, filepath.Base(file))
 		hints, err := h.Hints(http.Header{"X-Event-Key": {d.EventKey}}, body)
 		require.NoError(t, err, file)
 		for _, hint := range hints {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -219,6 +220,10 @@ func (h *Host) scope(status int, header http.Header, message string) string {
 	return h.words(message)
 }
 
+// jwt is what an App proves itself by. There is a new one for each call, so it is known by
+// its form (RFC 7519: two objects and a signature, in base64).
+var jwt = regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+`)
+
 // words are GitHub's, as much of them as a log or a page can bear, and without a token.
 func (h *Host) words(s string) string {
 	secrets := []string{h.o.Token, h.o.GitToken}
@@ -232,6 +237,7 @@ func (h *Host) words(s string) string {
 		}
 	}
 
+	s = jwt.ReplaceAllString(s, "***")
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return ' '

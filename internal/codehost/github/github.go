@@ -180,7 +180,7 @@ func (h *Host) installation(ctx context.Context) (int64, error) {
 func (h *Host) Limits() codehost.Limits {
 	l := codehost.Limits{
 		AnnotationsPerCall: 50, Annotations: 1000, CommentsPerCall: 30,
-		Body: 65_536, Title: 255, Summary: 65_535, Suggestions: true,
+		Body: 65_536, Title: 255, Summary: 65_535,
 		CallsPerMinute: 80, CallsPerHour: 500,
 	}
 

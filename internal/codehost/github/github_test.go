@@ -137,6 +137,8 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	h := &Host{o: Options{Token: "t0ken", GitToken: "g1t"}}
 	assert.Equal(t, "a *** b *** c d", h.words("a t0ken b g1t c\nd"))
+	const proof = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.c2lnbmVk-X_9"
+	assert.Equal(t, "Bearer *** is refused", h.words("Bearer "+proof+" is refused"), "the App's")
 	assert.LessOrEqual(t, len([]rune(h.words(string(make([]rune, 9999))))), maxWords+1)
 }
 

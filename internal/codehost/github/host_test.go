@@ -92,6 +92,22 @@ func TestCheckIsObservedAsItWasSet(t *testing.T) {
 }
 
 // The same step twice makes one check run, since the first may have been done.
+// A status of our name that somebody else set counts as ours missing: people see that one.
+func TestStatusOfAnother(t *testing.T) {
+	t.Parallel()
+	fake := githubfake.New(false)
+	server := httptest.NewServer(checked(fake))
+	t.Cleanup(server.Close)
+	h, err := github.New(options(server.URL, false))
+	require.NoError(t, err)
+	do(t, h, set("rev_a", codehost.Failure))
+	require.NotNil(t, observe(t, h).Check)
+	fake.PostStatus(hosttest.Writer, hosttest.Head, "success")
+	require.Nil(t, observe(t, h).Check)
+	do(t, h, set("rev_a", codehost.Failure))
+	assert.Equal(t, codehost.Failure, observe(t, h).Check.Verdict)
+}
+
 func TestCheckIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	h, _, faults := start(t)

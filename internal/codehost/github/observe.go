@@ -114,7 +114,8 @@ func verdictOf(run *api.CheckRun, broken bool) codehost.Verdict {
 	return codehost.Pending
 }
 
-// observeStatus reads the latest commit status of ours. They come newest first.
+// observeStatus reads the latest commit status of our name, if it is ours: people see no
+// other one. They come newest first.
 func (h *Host) observeStatus(
 	ctx context.Context, owner, name, sha string, me account, o *codehost.Observed,
 ) error {
@@ -122,8 +123,11 @@ func (h *Host) observeStatus(
 		list, r, err := h.client.Repositories.ListStatuses(ctx, owner, name, sha, &page)
 
 		for _, s := range list {
-			if s.GetContext() != CheckName || s.GetCreator().GetID() != me.id {
+			if s.GetContext() != CheckName {
 				continue
+			}
+			if s.GetCreator().GetID() != me.id {
+				return nil, nil
 			}
 			o.Check = &codehost.Check{
 				Ref: codehost.Ref(text(s.GetID())), SHA: sha, Verdict: codehost.Verdict(s.GetState()),

@@ -49,7 +49,7 @@ func New(o Options) *Host {
 // comment on a line is a call.
 func (h *Host) Limits() codehost.Limits {
 	return codehost.Limits{
-		CommentsPerCall: 1, Body: 60_000, Title: 255, Suggestions: true, CallsPerMinute: 60, CallsPerHour: 3600,
+		CommentsPerCall: 1, Body: 60_000, Title: 255, CallsPerMinute: 60, CallsPerHour: 3600,
 	}
 }
 

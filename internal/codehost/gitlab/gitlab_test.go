@@ -150,6 +150,27 @@ func TestStatusOfAnother(t *testing.T) {
 	assert.Equal(t, codehost.Failure, o.Check.Verdict)
 }
 
+// TestVerdictThatIsRefused checks that a verdict which GitLab doesn't take is not taken
+// for one that is there.
+func TestVerdictThatIsRefused(t *testing.T) {
+	t.Parallel()
+	fake := gitlabfake.New(t)
+	h := open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			fake.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"message":"Cannot transition status via :drop from :canceled"}`)
+	}))
+	p := pull(t, h)
+	require.NoError(t, h.Do(t.Context(), p, set(codehost.Pending, "waits")))
+	for _, v := range []codehost.Verdict{codehost.Success, codehost.Failure, codehost.Broken} {
+		assert.Equal(t, codehost.Passing, codehost.FaultOf(h.Do(t.Context(), p, set(v, "ended"))), v)
+	}
+}
+
 // TestPosition checks what is sent of a line: an unchanged one has both numbers.
 func TestPosition(t *testing.T) {
 	t.Parallel()

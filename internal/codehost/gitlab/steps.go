@@ -82,7 +82,7 @@ func (h *Host) setStatus(ctx context.Context, p codehost.PullRequest, c codehost
 	isHead := m.plain(p.Repository).HeadSHA == c.SHA
 	switch {
 	case !isHead:
-	case m.Pipeline != nil && m.Pipeline.SHA == c.SHA && m.Pipeline.ProjectID == m.ProjectID:
+	case m.shows(c.SHA):
 		s.PipelineID = m.Pipeline.ID
 	case m.isFork():
 		s.Ref = fmt.Sprintf("refs/merge-requests/%d/head", p.Number)
@@ -94,8 +94,11 @@ func (h *Host) setStatus(ctx context.Context, p codehost.PullRequest, c codehost
 	switch {
 	case err == nil:
 		return nil
-	case strings.Contains(err.Error(), "Cannot transition status"): // GitLab before 18.3: it is in that state
-		return nil
+	case strings.Contains(err.Error(), "Cannot transition status"):
+		if c.Verdict == codehost.Pending || c.Verdict == codehost.Outdated { // before 18.3: it is in that state
+			return nil
+		}
+		return &codehost.Error{Fault: codehost.Passing, Err: err} // a verdict must get there
 	case codehost.FaultOf(err) == codehost.Gone && !isHead:
 		return &codehost.Error{Fault: codehost.Stale, Err: err}
 	}

@@ -60,6 +60,11 @@ type mergeRequest struct {
 // isFork tells whether the head is in another project.
 func (m *mergeRequest) isFork() bool { return m.SourceProjectID != m.ProjectID }
 
+// shows tells whether the merge request has a pipeline of a commit in its own project.
+func (m *mergeRequest) shows(sha string) bool {
+	return m.Pipeline != nil && m.Pipeline.SHA == sha && m.Pipeline.ProjectID == m.ProjectID
+}
+
 // number is one of a merge request; 0 when it can't be one.
 func number(n int64) int32 {
 	if n < 1 || n > math.MaxInt32 {

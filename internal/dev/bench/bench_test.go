@@ -120,3 +120,15 @@ func TestArguments(t *testing.T) {
 		assert.ErrorContains(t, run(t.Context(), args, io.Discard), want)
 	}
 }
+
+// TestHosts holds that forged deliveries write nothing, and that a push comes to a verdict.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	out := measured(t, "hosts", "-prwarden", filepath.Join(programs, "prwarden"), "-pushes", "2", "-large", "2",
+		"-for", "300ms")
+	for _, text := range []string{
+		"until the check is pending", "the verdict without the scan", "quiet", "flood", "Rows written: 0.",
+	} {
+		assert.Contains(t, out, text)
+	}
+}

@@ -59,27 +59,28 @@ func attackAs(ctx context.Context, path string, out io.Writer) error {
 	// Each way has keys of its own: else what is quick uses up the limits, and what costs most is refused.
 	ways := map[string]func(context.Context, string){
 		"large rules": a.rule, "tried patterns": a.try, "large pull requests": a.review, "watches": a.watch,
-		"reads": a.read,
+		"reads": a.read, "keys": a.mint, "pushed rules": a.push, "tried rules": a.tryRules,
 	}
 	var group sync.WaitGroup
-	tokens := a.Tokens
-	for _, way := range ways {
-		own := tokens[:len(a.Tokens)/len(ways)]
-		tokens = tokens[len(own):]
-		for n := range hostileConnections / len(ways) {
-			group.Go(func() {
-				for ctx.Err() == nil {
-					way(ctx, own[n%len(own)])
-				}
-			})
+	names := slices.Sorted(maps.Keys(ways))
+	for n := range hostileConnections {
+		at := n % len(names)
+		var own []string
+		for i := at; i < len(a.Tokens); i += len(names) {
+			own = append(own, a.Tokens[i])
 		}
+		group.Go(func() {
+			for ctx.Err() == nil {
+				ways[names[at]](ctx, own[n/len(names)%len(own)])
+			}
+		})
 	}
 	for range hostileConnections {
 		group.Go(func() { a.idle(ctx) })
 	}
 	group.Wait()
 
-	for _, way := range slices.Sorted(maps.Keys(ways)) {
+	for _, way := range names {
 		fmt.Fprintf(out, "- %s: %v\n", way, a.answers[way])
 	}
 
@@ -157,6 +158,58 @@ func (a *attacker) review(ctx context.Context, token string) {
 		body = fmt.Sprintf(`{"repo":%q,"pr_number":2,"base_sha":%q,"head_sha":%q}`, hostileRepository, c[0], c[1])
 	}
 	a.call(ctx, "large pull requests", token, http.MethodPost, "/v1/reviews", body)
+}
+
+// mint makes a key and revokes it.
+func (a *attacker) mint(ctx context.Context, token string) {
+	var made struct {
+		ID string `json:"key_id"`
+	}
+	text := a.call(ctx, "keys", token, http.MethodPost, "/v1/keys", `{"name":"hostile","scopes":["reviews:read"]}`)
+	if json.Unmarshal(text, &made) == nil && made.ID != "" {
+		a.call(ctx, "keys", token, http.MethodDelete, "/v1/keys/"+made.ID, "")
+	}
+}
+
+const (
+	pushedRules = 4_000 // large ones, and places for those of other ways are left
+	triedRules  = 100   // as many as there may be
+)
+
+// push makes as large a document as there may be the rules of the organization, and by turns deletes them all.
+func (a *attacker) push(ctx context.Context, token string) {
+	n, rules := a.next.Add(1), []map[string]any{}
+	if n%2 == 0 {
+		rules = severalRules(int(n), pushedRules, strings.Repeat("\U0001f600", 900))
+	}
+	text, err := json.Marshal(map[string]any{"version": 1, "prune": true, "rules": rules})
+	if err == nil {
+		a.call(ctx, "pushed rules", token, http.MethodPost, "/v1/rules:batch", string(text))
+	}
+}
+
+// tryRules tries rules with large classes on all pull requests that there may be.
+func (a *attacker) tryRules(ctx context.Context, token string) {
+	rules := severalRules(int(a.next.Add(1)), triedRules, "m")
+	for i, r := range rules {
+		r["pattern"] = largePattern(i)
+	}
+	text, err := json.Marshal(map[string]any{"last": 50, "rules": rules})
+	if err == nil {
+		a.call(ctx, "tried rules", token, http.MethodPost, "/v1/rules:try", string(text))
+	}
+}
+
+func severalRules(n, count int, message string) []map[string]any {
+	list := make([]map[string]any, count)
+	for i := range list {
+		list[i] = map[string]any{
+			"id": fmt.Sprintf("pushed/r%d", i), "type": "regex", "pattern": fmt.Sprintf("y%dx%d", n, i), "message": message,
+			"severity": "low",
+		}
+	}
+
+	return list
 }
 
 // watch watches the newest review.

@@ -1,6 +1,6 @@
 // Command bench measures prwarden: beside its peers, beside a bare program, under more load than it can take, with a
-// hostile organization, and beside another build of itself. It starts everything that it needs and prints tables in
-// markdown; docs/benchmarks.md says how to read them.
+// hostile organization, with a code host, and beside another build of itself. It starts everything that it needs and
+// prints tables in markdown; docs/benchmarks.md says how to read them.
 package main
 
 import (
@@ -43,9 +43,10 @@ type options struct {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	parts := map[string]part{
 		"peers": peers, "requests": requests, "overload": overload, "review": reviews, "tenants": tenants,
+		"hosts": hosts,
 	}
 	if len(args) == 0 || parts[args[0]] == nil {
-		return errors.New("name what to measure: peers, requests, overload, review or tenants")
+		return errors.New("name what to measure: peers, requests, overload, review, tenants or hosts")
 	}
 
 	var common options

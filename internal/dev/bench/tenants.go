@@ -243,7 +243,8 @@ func (o tenantOptions) startAttack(
 ) (stop func() error, log func() string, err error) {
 	a := attackFile{URL: "http://" + i.HTTP, Address: i.HTTP, Commits: o.commits}
 	for range hostileKeys {
-		token, err := i.Command(ctx, "keys", "create", "--org", "org0", "--name", "hostile")
+		token, err := i.Command(ctx, "keys", "create", "--org", "org0", "--name", "hostile",
+			"--scopes", "reviews:read,reviews:write,rules:read,rules:write,keys:admin")
 		if err != nil {
 			return nil, nil, err
 		}

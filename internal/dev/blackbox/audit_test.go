@@ -1,10 +1,14 @@
 package blackbox_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +79,21 @@ func connectionPath(t *testing.T, c *client, name string) string {
 	return "/v1/connections/" + a.decode(t)["connection"].(map[string]any)["connection_id"].(string)
 }
 
+// memberPath makes a member, and returns its path.
+func memberPath(t *testing.T, s *server, c *client, name string) string {
+	t.Helper()
+	link := s.command(t, "users", "create", "--organization", "acme", "--role", "member", "--email", name+"@example.com",
+		"--public-url", "https://prwarden.example.com", "--database", s.database, "--config", s.config)
+	require.Regexp(t, `^https://prwarden\.example\.com/reset\?token=prw_\w{43}\n$`, link)
+	for _, m := range list(c.do(t, "GET", "/v1/members", nil).decode(t)["members"]) {
+		if member := m.(map[string]any); member["email"] == name+"@example.com" {
+			return "/v1/members/" + member["user_id"].(string)
+		}
+	}
+	require.Fail(t, "the member is not listed")
+	return ""
+}
+
 func webhookToAudit() map[string]any {
 	return map[string]any{"name": "a", "url": "https://hooks.example.com/", "events": []any{"connection.broken"}}
 }
@@ -95,7 +114,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	s := startServer(t, h, serverOptions{args: []string{"--public-url", "https://prwarden.example.com"}})
 	c := s.client(s.key(t, "acme", "--scopes",
 		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,policy:read,policy:write,audit:read,hosts:write,"+
-			"findings:triage,webhooks:write,members:admin"))
+			"findings:triage,webhooks:write,members:admin,source:read,hosts:read"))
 	events := func() []any { return list(c.do(t, "GET", "/v1/audit?page_size=1000", nil).decode(t)["events"]) }
 	first := events()
 	require.Len(t, first, 2, "the organization, by its file, and the key")
@@ -158,6 +177,15 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 			id := a.decode(t)["invitation"].(map[string]any)["invitation_id"].(string)
 			return auditedCall{"DELETE", "/v1/invitations/" + id, nil, 204, 404}
 		},
+		"UpdateMember": func() auditedCall {
+			return auditedCall{"PATCH", memberPath(t, s, c, "updated"), map[string]any{"role": "viewer"}, 200, 200}
+		},
+		"RemoveMember": func() auditedCall {
+			return auditedCall{"DELETE", memberPath(t, s, c, "removed"), nil, 204, 404}
+		},
+		"CreatePasswordLink": func() auditedCall {
+			return auditedCall{"POST", memberPath(t, s, c, "forgetful") + ":resetPassword", "{}", 200, 0}
+		},
 		"SetTriage": func() auditedCall {
 			return auditedCall{"POST", "/v1/findings:triage", triageToAudit(fingerprint, "accepted"), 200, 200}
 		},
@@ -170,9 +198,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		},
 	}
 	actions := audited()
-	for _, person := range []string{
-		"ChangePassword", "EndSession", "EndSessions", "UpdateMember", "RemoveMember", "CreatePasswordLink",
-	} {
+	for _, person := range []string{"ChangePassword", "EndSession", "EndSessions"} {
 		delete(actions, person) // no key has an account; the store's tests have their events
 	}
 	delete(actions, "RepublishPullRequest") // TestPushIsAnsweredInThePullRequest has it, after a host told of one
@@ -180,11 +206,14 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 		require.Contains(t, calls, name, "this test makes each change that is audited once")
 	}
 
-	for _, name := range []string{
+	inOrder := []string{
 		"CreateKey", "DeleteKey", "CreateRule", "UpdateRule", "DeleteRule", "BatchRules", "SetTriage", "UndoTriage", "SetPolicy",
 		"CreateConnection", "SetUpGitHubApp", "UpdateConnection", "RotateConnectionSecret", "DeleteConnection",
 		"CreateWebhook", "UpdateWebhook", "RotateWebhookSecret", "DeleteWebhook", "CreateInvitation", "DeleteInvitation",
-	} {
+		"UpdateMember", "RemoveMember", "CreatePasswordLink",
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(calls)), inOrder, "each call is made")
+	for _, name := range inOrder {
 		call := calls[name]()
 		before := events()
 		a := c.do(t, call.method, call.path, call.body)
@@ -254,6 +283,11 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 	events := func() []string {
 		return strings.Split(strings.TrimSpace(run("audit", "-o", "jsonl", "--limit", "0")), "\n")
 	}
+	token := filepath.Join(s.dir, "token")
+	require.NoError(t, os.WriteFile(token, []byte("secret"), 0o600))
+	of := 0 // events of the organization, which go with it
+	run("users", "create", "--organization", "acme", "--role", "viewer", "--email", "ada@example.com", "--public-url",
+		"https://x.example")
 	for _, step := range []struct {
 		action, organization string
 		args                 []string
@@ -262,6 +296,16 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		{"organization.update", "new", []string{"organizations", "update", "new", "--rate-limit", "100"}},
 		{"key.create", "new", []string{"keys", "create", "--org", "new", "--name", "n"}},
 		{"key.revoke", "new", []string{"keys", "revoke", ""}},
+		{"connection.create", "new", []string{
+			"connections", "create", "a", "--org", "new", "--kind", "gitea", "--url", "https://git.example.com",
+			"--repositories", "acme/*", "--token-file", token,
+		}},
+		{"connection.update", "new", []string{"connections", "update", "a", "--org", "new", "--name", "b"}},
+		{"connection.rotate", "new", []string{"connections", "rotate-secret", "b", "--org", "new", "--webhook"}},
+		{"connection.delete", "new", []string{"connections", "delete", "b", "--org", "new"}},
+		{"user.disable", "acme", []string{"users", "disable", "ada@example.com"}},
+		{"user.enable", "acme", []string{"users", "enable", "ada@example.com"}},
+		{"user.reset", "acme", []string{"users", "reset", "ada@example.com", "--public-url", "https://x.example"}},
 		{"organization.remove", "*", []string{"organizations", "remove", "new", "--yes"}},
 	} {
 		before := events()
@@ -273,8 +317,8 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		run(step.args...)
 		after := events()
 		added := len(after) - len(before)
-		if step.action == "organization.remove" {
-			added += 4 // its own events go with it
+		if of++; step.action == "organization.remove" {
+			added += of - 1
 		}
 		require.Equal(t, 1, added, step.action)
 		var event struct{ Action, Actor, Organization string }
@@ -283,10 +327,34 @@ func checkEventsOfTheCommandLine(t *testing.T, s *server) {
 		assert.Equal(t, fmt.Sprintf("cli:%s@%s", who.Username, host), event.Actor)
 		assert.Equal(t, step.organization, event.Organization)
 	}
+	run("users", "remove", "ada@example.com")
 	before := events()
 	run("organizations", "list")
 	run("keys", "list")
+	run("users", "list")
 	assert.Equal(t, before, events(), "what only reads leaves nothing")
+
+	// Another key is the first one from here on; that of the server is known still.
+	key := filepath.Join(s.dir, "sealing")
+	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	file, err := os.OpenFile(s.config, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(file, "secrets: {keys: [{name: new, file: %q}]}\n", key)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	run("connections", "reseal")
+	after := events()
+	targets := map[string]int{}
+	for _, line := range after[:len(after)-len(before)] {
+		var event struct{ Action, Target string }
+		require.NoError(t, json.Unmarshal([]byte(line), &event))
+		assert.Contains(t, []string{"connection.reseal", "webhook.reseal"}, event.Action)
+		targets[event.Target]++
+	}
+	assert.Greater(t, len(targets), 2)
+	assert.Len(t, after, len(before)+len(targets), "one for each secret")
+	run("connections", "reseal")
+	assert.Equal(t, after, events(), "nothing is left to seal")
 }
 
 // An organization has a limit for all of its keys together, of which every

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/dev/hosttest/githubfake"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 )
 
@@ -63,15 +64,18 @@ func canaries() map[string]*canary {
 		"password of the database": plant(),
 		"header for the collector": plant(),
 		// Secrets of connections, and the key that seals them.
-		"key of secrets":            {base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]), nil},
-		"token of a connection":     plant(),
-		"new token of a connection": plant(),
-		"git token of a connection": plant(),
-		"secret of webhooks":        plant(),
-		"declared token":            plant(),
-		"declared secret":           plant(),
-		"token of no connection":    plant(),
-		"made secret of webhooks":   {"", nil}, // which one answer has
+		"key of secrets":              {base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]), nil},
+		"token of a connection":       plant(),
+		"new token of a connection":   plant(),
+		"git token of a connection":   plant(),
+		"secret of webhooks":          plant(),
+		"declared token":              plant(),
+		"declared secret":             plant(),
+		"token of no connection":      plant(),
+		"made secret of webhooks":     {"", nil}, // which one answer has
+		"private key of an App":       {strings.Split(githubfake.PrivateKey(), "\n")[1], nil},
+		"secret of an App":            plant(),
+		"secret of outgoing webhooks": {"", nil}, // which one answer has
 		// What is in repositories. A finding says where it is and shows its
 		// line, which a rule that looks for secrets masks.
 		"secret that a rule finds": {"ghp_" + strings.ReplaceAll(rand.Text()+rand.Text(), "X", "a")[:36], nil},
@@ -111,6 +115,7 @@ type canaryWorld struct {
 	database  string // of the cluster
 	collector *canaryCollector
 	host      *canaryHost
+	app       *canaryApp
 	base      string // of the REST API
 	all       []*process
 	seen      map[string][]byte // by place
@@ -204,6 +209,7 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 		canaries: canaries(), dir: t.TempDir(), seen: map[string][]byte{},
 		collector: newCanaryCollector(t), host: newCanaryHost(t),
 	}
+	w.app = newCanaryApp(t, w.dir)
 	hosts := newHosts(t)
 	repo := hosts.create(t, "acme/shop", files{"a.txt": "a\n"}).pull(1, files{
 		w.text("name of a file") + ".go": "token := \"" + w.text("secret that a rule finds") + "\"\n" +
@@ -219,7 +225,10 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "prwarden.yaml"), []byte("organizations:\n"+
 		organization("acme", hosts.url, "")+
 		organization("private", w.host.URL+"/{repo}.git", ", token_env: HOST_TOKEN")+
-		organization("absent", "http://127.0.0.1:1/{repo}.git", ", token_env: ABSENT_TOKEN")+fmt.Sprintf(`
+		organization("absent", "http://127.0.0.1:1/{repo}.git", ", token_env: ABSENT_TOKEN")+
+		organization("apps", "file:///none/{repo}.git", "")+fmt.Sprintf(`
+public_url: https://prwarden.example.com
+webhooks_allow: [127.0.0.0/8]
 secrets: {keys: [{name: k1, env: SEAL_KEY}]}
 connections:
   - organization: private
@@ -229,15 +238,17 @@ connections:
     repositories: ["connected/*"]
     token_env: DECLARED_TOKEN
     webhook_secret_env: DECLARED_SECRET
-`, w.host.URL)), 0o600))
+`, w.host.URL)+w.app.config), 0o600))
 	w.env = []string{
 		"HOST_TOKEN=" + w.text("token of a code host"), "ABSENT_TOKEN=" + w.text("token of an absent host"),
 		"SEAL_KEY=" + w.text("key of secrets"), "DECLARED_TOKEN=" + w.text("declared token"),
-		"DECLARED_SECRET=" + w.text("declared secret"),
+		"DECLARED_SECRET=" + w.text("declared secret"), "APP_SECRET=" + w.text("secret of an App"),
 		"OTEL_EXPORTER_OTLP_ENDPOINT=" + w.collector.URL,
 		"OTEL_EXPORTER_OTLP_HEADERS=x-collector-key=" + w.text("header for the collector"),
 		"OTEL_BSP_SCHEDULE_DELAY=100",
 	}
+
+	w.env = append(w.env, w.app.receiver.believed(t)...)
 
 	w.connect(t, postgres)
 	common := []string{
@@ -274,7 +285,7 @@ func (w *canaryWorld) connect(t *testing.T, postgres bool) {
 func (w *canaryWorld) key(t *testing.T, org string) string {
 	t.Helper()
 	cmd := exec.Command(binary, "keys", "create", "--org", org, "--name", "test", "--scopes",
-		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,hosts:read,hosts:write,audit:read",
+		"reviews:read,reviews:write,rules:read,rules:write,keys:admin,hosts:read,hosts:write,audit:read,webhooks:read,webhooks:write",
 		"--rate-limit", fmt.Sprint(plenty), "--config", filepath.Join(w.dir, "prwarden.yaml"))
 	cmd.Env = append(env(t.TempDir()), w.env...)
 	var stderr bytes.Buffer
@@ -371,6 +382,7 @@ func (w *canaryWorld) live(t *testing.T) {
 	w.do(t, c, "GET", "/v1/keys", nil)
 
 	w.liveConnections(t, c)
+	w.liveApp(t)
 	conn, err := grpc.NewClient(w.server.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()

@@ -89,7 +89,7 @@ func plantSecrets(t *testing.T) (all []plantedSecret) {
 	return all
 }
 
-// query is the query of GetDiff.
+// diffPath is the path of GetDiff with a query.
 func diffPath(id string, pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -196,4 +196,169 @@ func TestNoSecretIsInADiff(t *testing.T) {
 			assert.NotContains(t, seen.String(), part, p.path)
 		}
 	}
+}
+
+// hunksOf are those of a file in an answer, as `git diff` writes them.
+func hunksOf(t *testing.T, file map[string]any) string {
+	t.Helper()
+	var out strings.Builder
+	for _, h := range list(file["hunks"]) {
+		h := h.(map[string]any)
+		fmt.Fprintf(&out, "@@ -%v +%v @@ %s\n", h["old_start"], h["new_start"], h["section"])
+		for _, l := range list(h["lines"]) {
+			l := l.(map[string]any)
+			mark := map[string]string{"context": " ", "added": "+", "removed": "-"}[l["kind"].(string)]
+			require.NotEmpty(t, mark)
+			out.WriteString(mark + l["text"].(string) + "\n")
+			if l["no_newline"] == true {
+				out.WriteString("\\\n")
+			}
+		}
+	}
+
+	return out.String()
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{organizations: []organization{{"acme", "*/*"}, {"other", "*/*"}}})
+	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,rules:write,source:read"))
+	addRule(t, c, map[string]any{
+		"id": "todo", "type": "regex", "pattern": "TODO", "message": "Do it.", "severity": "low",
+	})
+	body := strings.Repeat("line\n", 20)
+	repo := h.create(t, "acme/api", files{
+		"a.go": "package a\n\nfunc f() {\n\t1\n\t2\n\t3\n\t4\n}\n", "old.txt": "first\n" + body, "gone.txt": "x\ny", "bin": "\x00\x01\x02",
+	}).pull(1, files{
+		"a.go":    "package a\n\nfunc f() {\n\t1\n\t2\n\t3\n\t4 // TODO\n}",
+		"old.txt": remove, "new.txt": "first TODO\n" + body, "gone.txt": remove, "bin": "\x00\x01\x03", "made/c.txt": "n TODO\n",
+	})
+	base := repo.sha("refs/heads/main")
+	repo.commit("refs/heads/main", base, files{"later.txt": "not of the pull request\n"})
+	r := c.scan(t, "acme/api", 1)
+	require.Equal(t, "complete", r["status"], r)
+	id := r["review_id"].(string)
+	get := func(pairs ...string) map[string]any {
+		a := c.do(t, "GET", diffPath(id, pairs...), nil)
+		require.Equal(t, 200, a.status, a.body)
+		m := a.decode(t)
+		assert.Equal(t, "available", m["availability"])
+		return m
+	}
+
+	type file struct{ path, change, old, hunks string }
+	filesOf := func(m map[string]any) (all []file) {
+		for _, f := range list(m["files"]) {
+			f := f.(map[string]any)
+			old, _ := f["old_file"].(string)
+			all = append(all, file{f["file"].(string), f["change"].(string), old, hunksOf(t, f)})
+		}
+		return all
+	}
+	withFindings := []file{
+		{"a.go", "modified", "", "@@ -4 +4 @@ func f() {\n \t1\n \t2\n \t3\n-\t4\n-}\n+\t4 // TODO\n+}\n\\\n"},
+		{"made/c.txt", "added", "", "@@ -1 +1 @@ \n+n TODO\n"},
+		{"new.txt", "renamed", "old.txt", "@@ -1 +1 @@ \n-first\n+first TODO\n line\n line\n line\n"},
+	}
+	assert.Equal(t, withFindings, filesOf(get()))
+	assert.Equal(t, withFindings[1:2], filesOf(get("files", "made/c.txt", "files", "no such file")))
+	others := get("files", "gone.txt", "files", "bin", "files", "later.txt")
+	assert.Equal(t, []file{
+		{"bin", "modified", "", ""}, {"gone.txt", "deleted", "", "@@ -1 +1 @@ \n-x\n-y\n\\\n"},
+	}, filesOf(others))
+	assert.Equal(t, "binary", list(others["files"])[0].(map[string]any)["not_shown"])
+	assert.Equal(t, []file{{"a.go", "modified", "", "@@ -7 +7 @@ func f() {\n-\t4\n-}\n+\t4 // TODO\n+}\n\\\n"}},
+		filesOf(get("files", "a.go", "context", "0")))
+	assert.Equal(t, []file{{"new.txt", "renamed", "old.txt", "@@ -10 +10 @@ line\n line\n line\n"}},
+		filesOf(get("files", "new.txt", "from", "10", "to", "11")))
+
+	refused := func(field string, pairs ...string) {
+		a := c.do(t, "GET", diffPath(id, pairs...), nil)
+		assert.Equal(t, 400, a.status, a.body)
+		assert.Contains(t, a.fields(t), field, a.body)
+	}
+	refused("context", "context", "51")
+	refused("page_token", "page_token", "x")
+	refused("to", "files", "a.go", "from", "1", "to", "201")
+	refused("from", "files", "a.go", "from", "1")
+	refused("files", "from", "1", "to", "2")
+	refused("files", slices.Repeat([]string{"files", "a"}, 65)...)
+	refused("context", "context", "1", "context", "2")
+
+	poor := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write"))
+	a := poor.do(t, "GET", diffPath(id), nil)
+	assert.Equal(t, 403, a.status)
+	assert.Equal(t, "SCOPE_MISSING", a.reason(t))
+	assert.NotContains(t, a.body, "TODO")
+	rich := s.client(s.key(t, "other", "--scopes", "reviews:read,reviews:write,source:read"))
+	a = rich.do(t, "GET", diffPath(id), nil)
+	assert.Equal(t, 404, a.status)
+	assert.Equal(t, "REVIEW_NOT_FOUND", a.reason(t))
+	failed := c.scan(t, "acme/none", 1)
+	require.Equal(t, "failed", failed["status"])
+	a = c.do(t, "GET", diffPath(failed["review_id"].(string)), nil)
+	assert.Equal(t, 409, a.status)
+	assert.Equal(t, "REVIEW_NOT_COMPLETE", a.reason(t))
+
+	// What the cache has needs no host, and what is nowhere is gone.
+	require.NoError(t, os.RemoveAll(repo.dir))
+	assert.Equal(t, withFindings, filesOf(get("context", "3")))
+	assert.Len(t, list(get("context", "4")["files"]), 3)
+	s.stop(t)
+	require.NoError(t, os.RemoveAll(filepath.Join(s.dir, "cache")))
+	s.start(t)
+	c = s.client(c.token)
+	a = c.do(t, "GET", diffPath(id), nil)
+	require.Equal(t, 200, a.status, a.body)
+	assert.Equal(t, "gone", a.decode(t)["availability"])
+
+	s.stop(t)
+	s.args = append(s.args, "--dashboard-source=false")
+	s.start(t)
+	c = s.client(c.token)
+	a = c.do(t, "GET", diffPath(id), nil)
+	require.Equal(t, 200, a.status, a.body)
+	assert.Equal(t, map[string]any{"availability": "disabled", "files": []any{}, "next_page_token": ""}, a.decode(t))
+	s.stop(t)
+}
+
+// More files than an answer has come page by page.
+func TestDiffPages(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := startServer(t, h, serverOptions{})
+	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,rules:write,source:read"))
+	addRule(t, c, map[string]any{
+		"id": "todo", "type": "regex", "pattern": "TODO", "message": "Do it.", "severity": "low",
+	})
+	head := files{}
+	for i := range 70 {
+		head[fmt.Sprintf("f%02d", i)] = "TODO\n"
+	}
+	head["large"] = "TODO\n" + strings.Repeat("x\n", 19_990)
+	h.create(t, "acme/api", files{"a": "a\n"}).pull(1, head)
+	id := c.scan(t, "acme/api", 1)["review_id"].(string)
+
+	var paths []string
+	var pages []int
+	for token := ""; ; {
+		pairs := []string{}
+		if token != "" {
+			pairs = append(pairs, "page_token", token)
+		}
+		a := c.do(t, "GET", diffPath(id, pairs...), nil)
+		require.Equal(t, 200, a.status, a.body)
+		m := a.decode(t)
+		for _, f := range list(m["files"]) {
+			paths = append(paths, f.(map[string]any)["file"].(string))
+			assert.Equal(t, false, f.(map[string]any)["truncated"])
+		}
+		pages = append(pages, len(list(m["files"])))
+		if token = m["next_page_token"].(string); token == "" {
+			break
+		}
+	}
+	assert.Equal(t, slices.Sorted(maps.Keys(head)), paths)
+	assert.Equal(t, []int{64, 7}, pages)
 }

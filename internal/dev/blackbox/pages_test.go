@@ -122,6 +122,10 @@ func TestMembersPage(t *testing.T) {
 	const page = "/o/acme/settings/members"
 	member, admin := s.join(t, owner, "acme", "member"), s.join(t, owner, "acme", "admin")
 
+	refused := member.get(t, page)
+	assert.Equal(t, http.StatusForbidden, refused.status)
+	assert.Contains(t, refused.body, "This needs the role admin; yours is member.")
+	assert.NotContains(t, refused.body, `href="`+page+`"`, "no entry of the menu")
 	a := owner.get(t, page)
 	assert.Equal(t, http.StatusOK, a.status)
 	assert.Contains(t, a.body, "3 members")

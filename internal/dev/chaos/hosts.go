@@ -35,8 +35,9 @@ const (
 
 // hostSettings are what a run with code hosts is made of.
 type hostSettings struct {
-	pushes, kills int
-	late          time.Duration // the latest that a call takes effect after it was given up
+	pushes, kills, freezes int
+
+	late time.Duration // the latest that a call takes effect after it was given up
 }
 
 // hostRun is a run with code hosts: pull requests are pushed to and told of, while servers are killed and hosts fail.
@@ -47,6 +48,7 @@ type hostRun struct {
 	db        *sqlx.DB
 	client    http.Client
 	delivered atomic.Int64 // deliveries that were answered
+	frozen    atomic.Int32 // the number of the server that is frozen, from 1 on; 0 for none
 }
 
 // executeHosts makes the world and the hosts, breaks both, and returns what it found.
@@ -175,6 +177,7 @@ func (r *hostRun) storm(ctx context.Context) error {
 		do    func(context.Context, *randv2.Rand) error
 	}{
 		{r.s.hosts.pushes, r.push}, {redeliveries * r.s.hosts.pushes, r.redeliver}, {r.s.hosts.kills, r.killServer},
+		{r.s.hosts.freezes, r.freezeServer},
 	} {
 		random := randv2.New(randv2.NewPCG(r.s.seed, uint64(n)))
 		all.Go(func() error {
@@ -250,9 +253,29 @@ func (r *hostRun) deliver(ctx context.Context, random *randv2.Rand, h *codeHost,
 	return ctx.Err()
 }
 
-// killServer kills one of the servers, as soon as one serves.
+// freezeServer stops one of the servers for longer than the lease of a call, and returns at once.
+func (r *hostRun) freezeServer(_ context.Context, random *randv2.Rand) error {
+	server := random.IntN(len(r.servers))
+	if !r.frozen.CompareAndSwap(0, int32(server+1)) {
+		return nil
+	}
+	r.servers[server].signal(syscall.SIGSTOP)
+	r.note("freeze", "server")
+	time.AfterFunc(between(random, time.Minute, 90*time.Second), func() {
+		r.servers[server].signal(syscall.SIGCONT)
+		r.frozen.Store(0)
+	})
+
+	return nil
+}
+
+// killServer kills one of the servers, as soon as one serves that is not frozen.
 func (r *hostRun) killServer(ctx context.Context, random *randv2.Rand) error {
-	for !r.servers[random.IntN(len(r.servers))].signal(syscall.SIGKILL) {
+	for {
+		server := random.IntN(len(r.servers))
+		if int(r.frozen.Load()) != server+1 && r.servers[server].signal(syscall.SIGKILL) {
+			break
+		}
 		if err := pause(ctx, shortestPause); err != nil {
 			return err
 		}

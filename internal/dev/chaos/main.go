@@ -94,6 +94,7 @@ func parse(args []string) (s settings, err error) {
 	f.BoolVar(&s.codeHosts, "hosts", false, "publish in code hosts that fail, while servers are killed")
 	f.IntVar(&s.hosts.pushes, "pushes", 200, "pushes to the pull requests of -hosts; each is told of six times")
 	f.IntVar(&s.hosts.kills, "kills", 500, "servers that are killed with -hosts")
+	f.IntVar(&s.hosts.freezes, "freezes", 5, "servers that are frozen for over a minute with -hosts")
 	f.DurationVar(&s.hosts.late, "late", margin,
 		"the latest that a code host does what it gave no answer to; 0 for hosts that do not fail")
 	f.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")

@@ -221,7 +221,11 @@ func applies(r rule.Rule, path, content string) bool {
 		return false
 	}
 	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
-	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, matches)) && !slices.ContainsFunc(p.Exclude, matches)
+	chosen := func(glob string) bool {
+		return matches(glob) || doublestar.MatchUnvalidated(strings.ToLower(glob), strings.ToLower(path))
+	}
+
+	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, chosen)) && !slices.ContainsFunc(p.Exclude, matches)
 }
 
 // probes is a rules file with rules that fire often: the default ruleset is quiet on good code, and would leave little

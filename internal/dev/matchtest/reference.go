@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -94,7 +95,8 @@ func looksAt(rule match.Rule, path string) bool {
 	}
 	included := len(rule.Include) == 0
 	for _, g := range rule.Include {
-		included = included || doublestar.MatchUnvalidated(g, path)
+		included = included || doublestar.MatchUnvalidated(g, path) ||
+			doublestar.MatchUnvalidated(strings.ToLower(g), strings.ToLower(path))
 	}
 	for _, g := range rule.Exclude {
 		included = included && !doublestar.MatchUnvalidated(g, path)

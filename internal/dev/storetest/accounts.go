@@ -29,6 +29,11 @@ func accountTests() map[string]func(*testing.T, Harness) {
 		"Sessions/they are listed and end":      endedSessions,
 		"Sessions/one gets another token":       renewedSession,
 
+		"Identities/one is linked by its email":  linkedIdentity,
+		"Identities/one makes who is invited":    invitedIdentity,
+		"Identities/groups give and take roles":  groupRoles,
+		"Identities/groups leave the last owner": lastOwnerByGroups,
+
 		"Members/a role is changed and taken":         changedMembers,
 		"Members/nobody gives what he lacks":          givenRoles,
 		"Members/invitations are accepted once":       invitations,

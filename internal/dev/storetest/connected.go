@@ -16,6 +16,7 @@ func connectedTests() map[string]func(*testing.T, Harness) {
 		"PullRequests/calls of a connection have their pace": callPace,
 		"PullRequests/what was published is known":           knownPublished,
 		"PullRequests/others with the same head":             sameHead,
+		"PullRequests/others are published, too":             wantedByOthers,
 		"PullRequests/one is published again":                republished,
 		"PullRequests/failures are counted":                  publicationFailures,
 		"PullRequests/a lease that is kept delays the next":  keptLease,
@@ -42,6 +43,7 @@ func connectedTests() map[string]func(*testing.T, Harness) {
 		"Deliveries/old ones go":                             purgedDeliveries,
 		"Sweeps/each connection is swept":                    sweptConnections,
 		"Sweeps/how far they are is kept":                    keptSweep,
+		"Sweeps/what was not heard of is known":              unheardPullRequests,
 		"Races/a delivery is kept once and claimed once":     deliveryRace,
 	}
 }

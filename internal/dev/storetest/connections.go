@@ -239,6 +239,7 @@ func reportedConnection(t *testing.T, h Harness) {
 	want.Missing = nil
 	assert.Equal(t, want, read(), "without an account the one that is known stays")
 
+	h.Clock.Advance(time.Second) // events of one time have no order
 	require.NoError(t, h.Store.ResealConnection(ctx, "con_a", []byte("another"), []byte("lost")))
 	assert.Equal(t, want, read())
 	require.NoError(t, h.Store.ResealConnection(ctx, "con_a", want.Sealed, []byte("by another key")))
@@ -246,8 +247,11 @@ func reportedConnection(t *testing.T, h Harness) {
 	assert.Equal(t, want, read())
 	events, err := h.Store.Events(ctx, acme, audit.Filter{Limit: 100})
 	require.NoError(t, err)
-	require.Len(t, events, 3, "with the creation")
-	assert.Equal(t, []audit.Field{{Name: "state", Before: "active", After: "broken"}}, events[1].Fields)
+	require.Len(t, events, 4, "with the creation, and one for the secrets that were sealed anew")
+	assert.Equal(t, audit.ConnectionReseal, events[0].Action)
+	assert.Equal(t, "con_a", events[0].Target)
+	assert.Empty(t, events[0].Fields, "nothing of a secret")
+	assert.Equal(t, []audit.Field{{Name: "state", Before: "active", After: "broken"}}, events[2].Fields)
 
 	// What was opened before a change says nothing of the connection any more.
 	late := want.Connection

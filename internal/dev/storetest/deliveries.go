@@ -12,8 +12,10 @@ import (
 
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/connection"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/inbox"
 	"github.com/prwarden/prwarden/internal/publish"
+	"github.com/prwarden/prwarden/internal/triage"
 )
 
 const leaseOfDelivery = 2 * time.Minute
@@ -219,14 +221,18 @@ func deliveryRace(t *testing.T, h Harness) {
 
 func renamedRepository(t *testing.T, h Harness) {
 	for number := range int32(2) {
-		upsert(t, h, pullRequest(h, 7+number))
+		upsert(t, h, lonePullRequest(h, 7+number))
 	}
-	reviewOf(t, h, "rev_a", 7, head)
+	reviewOf(t, h, "rev_a", 7, lonePullRequest(h, 7).HeadSHA)
+	scan := claim(t, h)
+	decide(t, h, "chg_7", 7, finding.Accepted, "a")
+	decide(t, h, "chg_all", 0, finding.Accepted, "b")
 	known := publish.Known{
 		Threads:   []publish.Thread{{Fingerprint: "f", State: publish.ThreadOpen, UpdatedAt: h.Clock.Stored()}},
 		Published: []publish.Published{{Sink: publish.SummarySink, Ref: "1"}},
 	}
-	require.NoError(t, h.Store.Record(t.Context(), claimPublication(t, h, "me"), known))
+	publication := claimPublication(t, h, "me")
+	require.NoError(t, h.Store.Record(t.Context(), publication, known))
 	others := pullRequest(h, 7)
 	others.Repository = codehost.Repository{ID: "43", Name: "acme/other"}
 	upsert(t, h, others)
@@ -256,6 +262,25 @@ func renamedRepository(t *testing.T, h Harness) {
 	got, err := h.Store.Known(t.Context(), key)
 	require.NoError(t, err)
 	assert.Equal(t, known, got, "with what was published in it")
+	_, err = h.Store.Reserve(t.Context(), publication, publish.Reservation{})
+	require.ErrorIs(t, err, publish.ErrLeaseLost, "under the old name nobody publishes on")
+	h.Clock.Advance(lease + time.Second)
+	endPublication(t, h, claimPublication(t, h, "next"), publish.End{Done: true})
+	noPublication(t, h)
+
+	result := outcome(1)
+	result.HeadSHA = scan.Commits.Head
+	require.NoError(t, h.Store.Finish(t.Context(), scan, result))
+	r, err := h.Store.ReviewToPublish(t.Context(), key, scan.Commits.Head)
+	require.NoError(t, err)
+	require.NotNil(t, r, "the scan that went on is of the new name")
+	assert.Equal(t, []string{"rev_a", "acme/new", "acme/new"}, []string{r.ID, r.Repo, r.Ruleset})
+	assert.True(t, pullRequestOf(t, h, key).Publication.Pending)
+	decided, err := h.Store.ListTriage(t.Context(), acme, triage.Filter{Repo: "acme/new", Limit: 10})
+	require.NoError(t, err)
+	assert.Len(t, decided, 2)
+	_, err = h.Store.UndoTriage(t.Context(), acme, "chg_7")
+	require.NoError(t, err)
 	pullRequestOf(t, h, others.Key())
 	assert.Equal(t, "44", pullRequestOf(t, h, taken.Key()).Repository.ID, "what is known by the name stays")
 }

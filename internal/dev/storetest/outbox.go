@@ -43,7 +43,7 @@ func onePublisher(t *testing.T, h Harness) {
 
 func connectionsTakeTurns(t *testing.T, h Harness) {
 	for i := range int32(6) {
-		p := pullRequest(h, i+1)
+		p := lonePullRequest(h, i+1)
 		if i >= 4 {
 			p.Connection = "con_b"
 		}
@@ -59,7 +59,7 @@ func connectionsTakeTurns(t *testing.T, h Harness) {
 	assert.Equal(t, []int32{1, 5, 2, 6, 3, 4}, order)
 
 	// Nothing of a connection that is held back.
-	p := pullRequest(h, 9)
+	p := lonePullRequest(h, 9)
 	upsert(t, h, p)
 	require.NoError(t, h.Store.HoldConnection(t.Context(), acme, "con_a", time.Second))
 	reviewOf(t, h, "rev_9", 9, head)
@@ -189,6 +189,12 @@ func publicationFailures(t *testing.T, h Harness) {
 		noPublication(t, h)
 		h.Clock.Advance(time.Microsecond)
 	}
+	waits := claimPublication(t, h, "waits")
+	endPublication(t, h, waits, publish.End{After: time.Minute})
+	now := pullRequestOf(t, h, waits.Key()).Publication
+	assert.Equal(t, []any{3, first}, []any{now.Failures, now.FailingFrom}, "to wait for a place is no success")
+	h.Clock.Advance(time.Minute)
+
 	c := claimPublication(t, h, "last")
 	assert.Equal(t, 3, c.Publication.Failures)
 	endPublication(t, h, c, publish.End{Done: true})
@@ -210,7 +216,7 @@ func keptLease(t *testing.T, h Harness) {
 
 func publisherRace(t *testing.T, h Harness) {
 	for i := range int32(8) {
-		upsert(t, h, pullRequest(h, i+1))
+		upsert(t, h, lonePullRequest(h, i+1))
 		reviewOf(t, h, fmt.Sprintf("rev_%d", i), i+1, head)
 	}
 	var mu sync.Mutex
@@ -239,7 +245,7 @@ func publisherRace(t *testing.T, h Harness) {
 func paceRace(t *testing.T, h Harness) {
 	var claims []publish.Claim
 	for i := range int32(4) {
-		upsert(t, h, pullRequest(h, i+1))
+		upsert(t, h, lonePullRequest(h, i+1))
 		reviewOf(t, h, fmt.Sprintf("rev_%d", i), i+1, head)
 		claims = append(claims, claimPublication(t, h, fmt.Sprint(i)))
 	}
@@ -266,11 +272,11 @@ func paceRace(t *testing.T, h Harness) {
 }
 
 func purgedPullRequests(t *testing.T, h Harness) {
-	upsert(t, h, pullRequest(h, 1))
-	waits := upsert(t, h, pullRequest(h, 2))
+	upsert(t, h, lonePullRequest(h, 1))
+	waits := upsert(t, h, lonePullRequest(h, 2))
 	reviewOf(t, h, "rev_a", 2, head)
 	h.Clock.Advance(time.Hour)
-	fresh := upsert(t, h, pullRequest(h, 3))
+	fresh := upsert(t, h, lonePullRequest(h, 3))
 
 	n, more, err := h.Store.PurgePullRequests(t.Context(), time.Hour, h.Clock.Now())
 	require.NoError(t, err)

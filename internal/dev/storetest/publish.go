@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -34,6 +35,14 @@ func pullRequest(h Harness, number int32) publish.PullRequest {
 			UpdatedAt: h.Clock.Stored(),
 		},
 	}
+}
+
+// lonePullRequest is one whose head no other has.
+func lonePullRequest(h Harness, number int32) publish.PullRequest {
+	p := pullRequest(h, number)
+	p.HeadSHA = fmt.Sprintf("%040x", number)
+
+	return p
 }
 
 // upsert keeps a pull request, whose organization is made if need be.
@@ -120,7 +129,7 @@ func olderPullRequest(t *testing.T, h Harness) {
 func listedPullRequests(t *testing.T, h Harness) {
 	var want []publish.PullRequest
 	for i := range int32(5) {
-		p := pullRequest(h, i+1)
+		p := lonePullRequest(h, i+1)
 		if i == 3 {
 			p.Repository.Name, p.Connection, p.State = "acme/other", "con_b", codehost.Merged
 		}
@@ -202,6 +211,59 @@ func wantedPublications(t *testing.T, h Harness) {
 	pending(false, "another one's, of which no host told")
 }
 
+// wantedByOthers checks what has the other pull requests of a head published again.
+func wantedByOthers(t *testing.T, h Harness) {
+	for number := range int32(3) {
+		p := pullRequest(h, number+1)
+		if number == 2 {
+			p.HeadSHA = oldHead
+		}
+		upsert(t, h, p)
+	}
+	wanted := func(what string, want ...int32) {
+		t.Helper()
+		var got []int32
+		for {
+			c, err := h.Store.ClaimPublication(t.Context(), "me", lease)
+			require.NoError(t, err)
+			if c == nil {
+				break
+			}
+			got = append(got, c.Number)
+			endPublication(t, h, *c, publish.End{Done: true})
+		}
+		assert.ElementsMatch(t, want, got, what)
+	}
+	wanted("2 came to the head of 1", 1)
+	reviewOf(t, h, "rev_a", 1, head)
+	wanted("a review of 1", 1, 2)
+
+	change := func(number int32, f func(*publish.PullRequest)) {
+		t.Helper()
+		h.Clock.Advance(time.Second)
+		p := pullRequestOf(t, h, pullRequest(h, number).Key())
+		p.UpdatedAt = h.Clock.Stored()
+		f(&p)
+		upsert(t, h, p)
+	}
+	change(1, func(p *publish.PullRequest) { p.Title = "another" })
+	wanted("nothing of it")
+	change(3, func(p *publish.PullRequest) { p.HeadSHA = head })
+	wanted("3 comes to the head", 1, 2)
+	change(3, func(p *publish.PullRequest) { p.BaseRef = "next" })
+	wanted("3 has another base", 1, 2)
+	change(1, func(p *publish.PullRequest) { p.BaseRef = "next" })
+	wanted("1 was scanned against the base before", 1, 2, 3)
+	change(1, func(p *publish.PullRequest) { p.HeadSHA = oldHead })
+	wanted("1 leaves the head", 2, 3)
+	change(1, func(p *publish.PullRequest) { p.HeadSHA, p.BaseRef = head, "main" })
+	wanted("1 comes back to what was scanned", 1, 2, 3)
+	change(2, func(p *publish.PullRequest) { p.State = codehost.Closed })
+	wanted("2 is closed", 1, 2, 3)
+	change(1, func(p *publish.PullRequest) { p.UpdatedAt, p.HeadSHA = p.UpdatedAt.Add(-time.Hour), oldHead })
+	wanted("that was before")
+}
+
 func reviewToPublish(t *testing.T, h Harness) {
 	upsert(t, h, pullRequest(h, 7))
 	key := pullRequest(h, 7).Key()
@@ -273,6 +335,12 @@ func sameHead(t *testing.T, h Harness) {
 	assert.Equal(t, []publish.Standing{
 		{Number: 1, Status: review.Complete, Outcome: finding.Incomplete}, {Number: 2, Status: review.Queued}, {Number: 4},
 	}, list)
+	moved := pullRequest(h, 1)
+	moved.BaseRef = "next"
+	upsert(t, h, moved)
+	list, err = h.Store.SameHead(t.Context(), pullRequest(h, 3).Key(), head)
+	require.NoError(t, err)
+	assert.Equal(t, publish.Standing{Number: 1}, list[0], "its review is of another base")
 	list, err = h.Store.SameHead(t.Context(), pullRequest(h, 3).Key(), oldHead)
 	require.NoError(t, err)
 	assert.Empty(t, list)

@@ -71,3 +71,34 @@ func keptSweep(t *testing.T, h Harness) {
 	w.Now, w.Until = h.Clock.Stored(), h.Clock.Stored().Add(time.Minute)
 	assert.Equal(t, &w, claimSweep(t, h))
 }
+
+func unheardPullRequests(t *testing.T, h Harness) {
+	addConnection(t, h, acme, "con_a")
+	heard := h.Clock.Stored()
+	for number := range int32(6) {
+		p := lonePullRequest(h, number+1)
+		switch number {
+		case 1:
+			p.State = codehost.Merged
+		case 2:
+			p.Repository = codehost.Repository{ID: "43", Name: "acme/other"}
+		case 3:
+			p.Connection = "con_b"
+		}
+		upsert(t, h, p)
+	}
+	h.Clock.Advance(time.Hour)
+	upsert(t, h, lonePullRequest(h, 1))
+	upsert(t, h, lonePullRequest(h, 7))
+
+	w := claimSweep(t, h)
+	require.NotNil(t, w)
+	unheard := func(limit int) []inbox.Unheard {
+		t.Helper()
+		list, err := h.Store.UnheardOf(t.Context(), *w, repo, heard.Add(time.Minute), limit)
+		require.NoError(t, err)
+		return list
+	}
+	assert.Equal(t, []inbox.Unheard{{Number: 5, HeardAt: heard}, {Number: 6, HeardAt: heard}}, unheard(10))
+	assert.Len(t, unheard(1), 1)
+}

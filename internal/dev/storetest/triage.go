@@ -244,7 +244,8 @@ func undoneTooLate(t *testing.T, h Harness) {
 func decisionsApart(t *testing.T, h Harness) {
 	finish(t, h, "rev_a", judged("a"))
 	c := triage.Change{ID: "trg_o", Repo: repo, Fingerprints: []string{"a"}, Decision: finding.Accepted, Reason: "r"}
-	_, err := h.Store.SetTriage(t.Context(), other, c, map[string]finding.Finding{"a": {RuleID: "security/no-eval", Severity: rule.High}})
+	about := map[string]finding.Finding{"a": {RuleID: "security/no-eval", Severity: rule.High}}
+	_, err := h.Store.SetTriage(t.Context(), other, c, about)
 	require.NoError(t, err)
 	assert.Equal(t, "fail", verdictOf(t, h, "rev_a"))
 	h.Clock.Advance(time.Second)

@@ -109,6 +109,7 @@ func webhookLife(t *testing.T, h Harness) {
 		return audit.Change{}, errors.New("no")
 	})
 	require.Error(t, err)
+	h.Clock.Advance(time.Second)
 	require.NoError(t, h.Store.ResealWebhook(ctx, acme, "whk_a", []byte("another"), []byte("new")))
 	require.NoError(t, h.Store.ResealWebhook(ctx, acme, "whk_a", []byte("sealed"), []byte("again")))
 	changed.Sealed = []byte("again")
@@ -128,7 +129,9 @@ func webhookLife(t *testing.T, h Harness) {
 	for _, e := range events {
 		actions = append(actions, e.Action)
 	}
-	assert.Equal(t, []audit.Action{audit.WebhookDelete, audit.WebhookUpdate, audit.WebhookCreate}, actions)
+	assert.Equal(t, []audit.Action{
+		audit.WebhookDelete, audit.WebhookReseal, audit.WebhookUpdate, audit.WebhookCreate,
+	}, actions)
 }
 
 func toldEvents(t *testing.T, h Harness) {

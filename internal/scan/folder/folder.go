@@ -69,6 +69,9 @@ type Summary struct {
 	Suppressed int
 	Observed   int            // findings of rules that are only observed, likewise
 	Skipped    map[string]int // by the reason of notices
+	Excluded   int            // files that the rules file excludes
+	// SwitchedOff are the rules that a policy or the rules file switched off, by id.
+	SwitchedOff []finding.SwitchedOff
 }
 
 // Scan scans the file or folder at root; a symbolic link there is followed. It
@@ -94,7 +97,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	}
 	jobs := cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
 	out := output{o: o, sum: &sum}
-	err = rules.scanner.ScanFiles(ctx, request, jobs, func(yield func(*scan.File, error) bool) {
+	sum.SwitchedOff, err = rules.scanner.ScanFiles(ctx, request, jobs, func(yield func(*scan.File, error) bool) {
 		most := cmp.Or(o.MaxFileSize, scan.MaxFileSize)
 		w := walker{rules: rules, omit: o.Omit, most: most, yield: func(f *scan.File) bool { return yield(f, nil) }}
 		if info.IsDir() {
@@ -121,11 +124,16 @@ type output struct {
 
 // take takes the result of one file.
 func (w *output) take(f *scan.File, r scan.FileResult) error {
+	if r.Excluded {
+		w.sum.Excluded++
+	}
 	switch {
 	case f.Err != nil:
 		w.notice(failed(f.Path, f.Err))
 	case r.Counts == nil: // no line was looked at
-		w.notice(Notice{Skip: r.Skips[0]})
+		for _, s := range r.Skips {
+			w.notice(Notice{Skip: s})
+		}
 	default:
 		if err := w.found(f.Path, r); err != nil {
 			return err

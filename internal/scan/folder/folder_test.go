@@ -18,6 +18,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
@@ -123,6 +124,42 @@ sub/.gitignore:1:1 z/needle
 	assert.Equal(t,
 		finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0},
 		r.sum.Findings)
+}
+
+// What is excluded is counted, without being read; what is locked looks there too, and
+// nothing in the rules file is silent.
+func TestExcludes(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{
+		"a.txt": "needle", "vendor/x/a.txt": "needle", "vendor/b.txt": "thread", "gen.txt": "thread\x00\x00",
+	})
+	l := folder.Loaded{
+		Defaults: []rule.Rule{needle("z/needle", "needle", rule.High), needle("z/thread", "thread", rule.Low)},
+		File:     &rule.File{Exclude: []string{"vendor/**", "gen*"}, Disable: []rule.Disabled{{ID: "z/needle"}, {ID: "z/thread"}}},
+	}
+	for i := range l.Defaults {
+		l.Defaults[i].Origin = rule.OriginDefault
+	}
+	off := func(id string) finding.SwitchedOff {
+		return finding.SwitchedOff{RuleID: id, By: finding.ByRepository, How: finding.HowDisable}
+	}
+
+	rules, err := l.Compile("", nil)
+	require.NoError(t, err)
+	r := do(t, root, rules, folder.Options{})
+	assert.Empty(t, r.text)
+	assert.Empty(t, r.notices)
+	assert.Equal(t, 3, r.sum.Excluded)
+	assert.Equal(t, []finding.SwitchedOff{off("z/needle"), off("z/thread")}, r.sum.SwitchedOff)
+
+	locked := policy.Default()
+	locked.Locked.Rules = []string{"z/needle"}
+	rules, err = l.Compile("", &locked)
+	require.NoError(t, err)
+	r = do(t, root, rules, folder.Options{})
+	assert.Equal(t, "a.txt:1:1 z/needle\nvendor/x/a.txt:1:1 z/needle\n", r.text)
+	assert.Equal(t, 3, r.sum.Excluded)
+	assert.Equal(t, []finding.SwitchedOff{off("z/thread")}, r.sum.SwitchedOff)
 }
 
 func TestScanSkipsWhatAReviewSkips(t *testing.T) {

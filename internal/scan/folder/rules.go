@@ -169,7 +169,8 @@ type Rules struct {
 	scanner *scan.Scanner
 	request scan.Request
 	exclude match.Globs
-	pruned  match.Globs // those of exclude that match all in a directory they match, so it need not be read
+	pruned  match.Globs // those of exclude that match all in a directory they match, so it need not be readable
+	locks   bool        // some rules may look at files that are excluded
 }
 
 // Compile prepares the rules that were loaded, or those of them that are of a
@@ -191,5 +192,6 @@ func (l *Loaded) Compile(ruleset string, by *policy.Policy) (*Rules, error) {
 		request: scan.Request{Ruleset: ruleset, Rules: set, File: l.File, OtherRules: true, Policy: by},
 		exclude: match.NewGlobs(l.File.Exclude),
 		pruned:  match.NewGlobs(whole),
+		locks:   by != nil && len(by.Locked.Rules)+len(by.Locked.Rulesets) > 0,
 	}, nil
 }

@@ -42,25 +42,28 @@ func (w *walker) directory(path, file string) bool {
 	entries, err := list(path)
 	for _, e := range entries {
 		full, file := strings.TrimSuffix(path, "/")+"/"+e.Name(), prefix+e.Name()
-		ok := true
-		switch {
-		case !e.IsDir():
-			ok = w.entry(full, file, e.Type())
-		case !w.rules.pruned.Match(file):
+		ok := false
+		if e.IsDir() {
 			ok = w.directory(full, file)
+		} else {
+			ok = w.entry(full, file, e.Type())
 		}
 		if !ok {
 			return false
 		}
 	}
+	nobodyLooks := !w.rules.locks && w.rules.pruned.Match(file)
 
-	return err == nil || isGone(err) || w.yield(&scan.File{Path: cmp.Or(file, "."), Err: err})
+	return err == nil || isGone(err) || nobodyLooks || w.yield(&scan.File{Path: cmp.Or(file, "."), Err: err})
 }
 
-// entry yields one file with its content.
+// entry yields one file with its content, which is not read when no rule looks at it.
 func (w *walker) entry(path, file string, mode fs.FileMode) bool {
-	if slices.Contains(w.omit, file) || w.rules.exclude.Match(file) {
+	switch {
+	case slices.Contains(w.omit, file):
 		return true
+	case !w.rules.locks && w.rules.exclude.Match(file):
+		return w.yield(&scan.File{Path: file})
 	}
 
 	f := &scan.File{Path: file}

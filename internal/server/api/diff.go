@@ -2,16 +2,33 @@ package api
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // Diffs is what the handlers need to show changed lines.
 type Diffs interface {
 	Get(ctx context.Context, org string, in review.DiffInput) (review.ShownDiff, error)
+}
+
+// Bounds of diffs at once: each may wait for a code host, and the places for requests
+// that are worked on are for all.
+const (
+	maxDiffs     = 16
+	maxOwnDiffs  = 8 // of one organization
+	maxDiffWait  = 2 * time.Second
+	diffBusyWait = time.Second
+)
+
+func newDiffSemaphore() *overload.Semaphore {
+	return overload.NewSemaphore(overload.Bounds{Total: maxDiffs, PerOwner: maxOwnDiffs, Wait: maxDiffWait})
 }
 
 // GetDiff implements ReviewService.
@@ -25,7 +42,20 @@ func (h *Reviews) GetDiff(
 	if req.Context != nil {
 		in.Context = int(req.GetContext())
 	}
-	shown, err := h.diffs.Get(ctx, auth.FromContext(ctx).Organization, in)
+	org := auth.FromContext(ctx).Organization
+	done, err := h.showing.Acquire(ctx, org, 1)
+	if errors.Is(err, overload.ErrFull) {
+		e := errs.New(errs.Unavailable, errs.ReasonUnavailable,
+			"Too many diffs are being made, of this organization or of others; try again.")
+		e.RetryAfter = diffBusyWait
+		return nil, e
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+
+	shown, err := h.diffs.Get(ctx, org, in)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func TestInvitations(t *testing.T) {
 	assert.Equal(t, member, i.GetRole())
 	assert.Equal(t, "user:"+ada.ID, i.GetInvitedBy())
 	assert.Equal(t, account.InvitedFor, i.GetExpiresAt().AsTime().Sub(i.GetCreatedAt().AsTime()).Round(time.Hour))
-	assert.Equal(t, "https://prwarden.example.com/invitation?token="+made.GetToken(), made.GetUrl())
+	assert.Equal(t, "https://prwarden.example.com"+account.InvitePath+made.GetToken(), made.GetUrl())
 	_, err = p.Accept(t.Context(), account.Client{}, made.GetToken(), "Bob", password)
 	require.NoError(t, err)
 

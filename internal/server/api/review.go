@@ -75,6 +75,7 @@ type Reviews struct {
 	logs    SARIF
 	checks  CheckPages
 	diffs   Diffs
+	showing *overload.Semaphore // of organizations that are shown diffs
 
 	stopping context.Context
 	stop     context.CancelFunc
@@ -84,7 +85,9 @@ type Reviews struct {
 // NewReviews makes the handlers.
 func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF, checks CheckPages, diffs Diffs) *Reviews {
 	watches := overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches})
-	h := &Reviews{service: service, keys: keys, logs: logs, checks: checks, diffs: diffs, watches: watches}
+	h := &Reviews{
+		service: service, keys: keys, logs: logs, checks: checks, diffs: diffs, showing: newDiffSemaphore(), watches: watches,
+	}
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	return h
 }

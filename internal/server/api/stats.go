@@ -39,8 +39,8 @@ func (h *Stats) ListRuleStats(
 func toRuleStats(r stats.Rule) *prwardenv1.RuleStats {
 	out := &prwardenv1.RuleStats{
 		RuleId: r.RuleID, Found: clamp(int(r.Found)), Fixed: clamp(int(r.Fixed)), Suppressed: clamp(int(r.Suppressed)),
-		WorkMib: clamp(int((r.Work + 1<<19) >> 20)), Accepted: clamp(int(r.Accepted)), FalsePositive: clamp(int(r.FalsePositive)),
-		WontFix: clamp(int(r.WontFix)),
+		WorkMib: clamp(int((r.Work + 1<<19) >> 20)), Accepted: clamp(int(r.Accepted)),
+		FalsePositive: clamp(int(r.FalsePositive)), WontFix: clamp(int(r.WontFix)),
 	}
 	if r.Repo != "" {
 		out.Repo = &r.Repo

@@ -72,7 +72,8 @@ func (h *Handler) confirm(v *visit) error {
 	token, err := h.Accounts.Confirm(v.ctx(), v.from, v.token, v.r.PostForm.Get("password"))
 	if err != nil && errs.ReasonOf(err) != errs.ReasonSessionEnded {
 		p := problemOf(v.ctx(), err)
-		return h.showStatus(v, p.Code, page{Title: "Your password, please", Bare: true}, confirmBody(next, p.Text))
+		return h.showStatus(v, p.Code, page{Title: "Your password, please", Bare: true},
+			confirmBody(v.account.User.Email, h.ssoName(), next, p.Text))
 	}
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 var commentSyntax = func() map[string][2]string {
 	all := map[string][2]string{}
 	for syntax, names := range map[[2]string]string{
-		{"// ", ""}: "c cc cpp cs cts cxx dart fs go gradle groovy h hpp java js jsx json5 kt kts less m mjs mts php proto rs " +
-			"scala scss swift ts tsx v zig jenkinsfile",
+		{"// ", ""}: "c cc cpp cs cts cxx dart fs go gradle groovy h hpp java js jsx json5 kt kts less m mjs mts php proto " +
+			"rs scala scss swift ts tsx v zig jenkinsfile",
 		{"-- ", ""}:        "sql lua hs elm ada adb ads vhd",
 		{"<!-- ", " -->"}:  "html htm xml svg md markdown vue svelte xhtml xsl csproj plist",
 		{"/* ", " */"}:     "css",

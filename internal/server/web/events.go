@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -50,9 +49,11 @@ func (h *Handler) reviewEvents(v *visit) error {
 			case <-ctx.Done():
 				return
 			}
-			if u, err = stream.Recv(); err != nil {
+			next, err := stream.Recv()
+			if err != nil {
 				return
 			}
+			u = next
 		}
 	}()
 
@@ -96,7 +97,7 @@ func (h *Handler) sendEvents(
 			text, changed = "data: progress\n\n", false
 		}
 
-		if err := control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		if err := control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
 			return nil
 		}
 		if _, err := io.WriteString(v.w, text); err != nil || control.Flush() != nil {

@@ -93,6 +93,7 @@ type findingsView struct {
 	Groups   []*prwardenv1.FindingGroup
 	Findings []*prwardenv1.FoundFinding
 	Summary  []counted // nil but on the first page
+	Names    map[string]string // of who decided
 	Next     string
 	Server   string
 }
@@ -104,6 +105,11 @@ func (h *Handler) findingsPage(v *visit) error {
 		return err
 	}
 	view.Groups, view.Findings, view.Next = got.GetGroups(), got.GetFindings(), got.GetNextPageToken()
+	if view.Filter.Decision != "" {
+		if view.Names, err = h.namesOf(v); err != nil {
+			return err
+		}
+	}
 	if got.GetSummary() != nil {
 		view.Summary = countsOf(got.GetSummary())
 	}

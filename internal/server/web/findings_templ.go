@@ -403,7 +403,7 @@ func findingsBody(v *visit, r findingsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, x := range r.Findings {
-				templ_7745c5c3_Err = foundCard(v, x).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = foundCard(v, r.Names, x).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -722,7 +722,7 @@ func groupLine(v *visit, f findingsFilter, g *prwardenv1.FindingGroup) templ.Com
 	})
 }
 
-func foundCard(v *visit, x *prwardenv1.FoundFinding) templ.Component {
+func foundCard(v *visit, names map[string]string, x *prwardenv1.FoundFinding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1008,7 +1008,7 @@ func foundCard(v *visit, x *prwardenv1.FoundFinding) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var50 string
-			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(actorWords(v, t.GetBy()))
+			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(nameOf(names, t.GetBy()))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `findings.templ`, Line: 171, Col: 76}
 			}

@@ -158,7 +158,8 @@ func (h *Handler) fail(v *visit, err error) {
 	}
 	if p.Reason == errs.ReasonSignInAgain {
 		p := page{Title: "Your password, please", Bare: true}
-		if h.showStatus(v, http.StatusForbidden, p, confirmBody(returnTo(v.r), "")) == nil {
+		body := confirmBody(v.account.User.Email, h.ssoName(), returnTo(v.r), "")
+		if h.showStatus(v, http.StatusForbidden, p, body) == nil {
 			return
 		}
 	}

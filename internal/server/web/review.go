@@ -127,6 +127,7 @@ type reviewView struct {
 	Pages  int
 	Source sourceState
 	Now    time.Time
+	Names  map[string]string // of people and keys, by how reviews call them
 
 	Done, Total2 int32 // files that a running review looked at, of how many
 }
@@ -201,6 +202,9 @@ func (h *Handler) reviewView(v *visit) (*reviewView, error) {
 		return r, nil
 	}
 
+	if r.Names, err = h.namesOf(v); err != nil {
+		return nil, err
+	}
 	r.Tabs = r.tabs()
 	r.divide()
 	h.addSource(v, r)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -103,20 +104,19 @@ func baseWords(r *prwardenv1.Review) string {
 	return base
 }
 
-// actorWords say who did something.
-func actorWords(v *visit, actor string) string {
+// actorWords say who did something, by name where it is known.
+func (r *reviewView) actorWords(actor string) string {
 	kind, id, _ := strings.Cut(actor, ":")
+	name := shown(r.Names[actor])
 	switch {
-	case kind == "user" && id == v.caller.UserID:
-		return v.account.User.Name
 	case kind == "key":
-		return "API key " + id
+		return "API key " + cmp.Or(name, id)
 	case kind == "host":
-		host, name, _ := strings.Cut(id, "/")
-		return shown(name) + " on " + host
+		host, login, _ := strings.Cut(id, "/")
+		return shown(login) + " on " + host
 	}
 
-	return shown(actor)
+	return cmp.Or(name, shown(actor))
 }
 
 // switchedOffWords say who switched a rule off, and how.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -19,6 +21,12 @@ func (h *Handler) settingsRoutes() {
 	h.person("POST /o/{org}/settings/members/reset", h.linkPassword)
 	h.person("POST /o/{org}/settings/invitations", h.invite)
 	h.person("POST /o/{org}/settings/invitations/revoke", h.revokeInvitation)
+
+	h.person("GET /o/{org}/audit", h.auditPage)
+	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
+
+	h.connectionRoutes()
+	h.webhookRoutes()
 }
 
 // formProblemOf returns what a form shows when a call refused what it had. Other errors
@@ -65,10 +73,24 @@ func (h *Handler) namesOf(v *visit) (map[string]string, error) {
 // nameOf is the name of who did something; how events call him where none is known.
 func nameOf(names map[string]string, actor string) string {
 	if name := names[actor]; name != "" {
-		return name
+		return shown(name)
 	}
 
-	return actor
+	return shown(actor)
+}
+
+// people are those of names who are people, to choose from, by name.
+func people(names map[string]string) (out []choice) {
+	for actor, name := range names {
+		if strings.HasPrefix(actor, "user:") {
+			out = append(out, choice{actor, shown(name)})
+		}
+	}
+	slices.SortFunc(out, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.value, b.value))
+	})
+
+	return out
 }
 
 // notFound reports whether a call found nothing.

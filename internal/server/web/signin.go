@@ -52,14 +52,15 @@ func (h *Handler) signInPage(v *visit) error {
 		}
 	}
 
-	return h.showBare(v, "Sign in", signInBody(signInForm{Next: next}))
+	return h.showBare(v, "Sign in", signInBody(h.signInForm(next)))
 }
 
 func (h *Handler) signIn(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	f := signInForm{Email: v.r.PostForm.Get("email"), Next: ownPath(v.r.PostForm.Get("next"))}
+	f := h.signInForm(ownPath(v.r.PostForm.Get("next")))
+	f.Email = v.r.PostForm.Get("email")
 	token, err := h.Accounts.SignIn(v.ctx(), v.from, f.Email, v.r.PostForm.Get("password"))
 	if err != nil {
 		p := problemOf(v.ctx(), err)

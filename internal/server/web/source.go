@@ -100,6 +100,10 @@ func (h *Handler) filePage(v *visit) error {
 		return h.linesPage(v, r, f, from)
 	}
 
+	var err error
+	if r.Names, err = h.namesOf(v); err != nil {
+		return err
+	}
 	if err := h.addFindings(v, r, f); err != nil {
 		return err
 	}

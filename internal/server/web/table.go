@@ -176,7 +176,8 @@ func (t *table) writeUnfold(arrow string, first, from, to int32, section string)
 	}
 	t.out.WriteString(`<tr class="hunk"><td colspan="2"><a data-rows href="`)
 	template.HTMLEscape(&t.out, []byte(t.unfold(query)))
-	fmt.Fprintf(&t.out, `" aria-label="Show lines %d to %d">%s %d</a></td><td>`, from, to, arrow, to-from+1)
+	fmt.Fprintf(&t.out, `"><span aria-hidden="true">%s %d</span><span class="vh">Show lines %d to %d</span></a></td><td>`,
+		arrow, to-from+1, from, to)
 	template.HTMLEscape(&t.out, []byte(section))
 	t.out.WriteString("</td></tr>\n")
 }
@@ -277,46 +278,59 @@ func (t *table) writeText(row tableRow, marks []mark) {
 	if tokens == nil {
 		tokens = []token{{"", row.GetText()}}
 	}
-	at, masked := 0, -1
+	at, open := 0, -1
 	for _, k := range tokens {
 		for text := k.text; text != ""; {
-			n, in := len(text), -1
-			for i, m := range marks {
-				if at >= m.from && at < m.to {
-					in, n = i, min(n, m.to-at)
-					break
-				}
-				if m.from > at {
-					n = min(n, m.from-at)
-				}
+			in, n := markAt(marks, at, len(text))
+			if in != open {
+				t.closeMark(marks, open)
+				t.openMark(marks, in)
+				open = in
 			}
-			switch {
-			case in < 0:
+			if in < 0 || !marks[in].masked {
 				t.writeToken(k.class, text[:n])
-			case !marks[in].masked:
-				t.out.WriteString(`<mark class="m-` + marks[in].severity + `">`)
-				t.writeToken(k.class, text[:n])
-				t.out.WriteString("</mark>")
-			case masked != in:
-				masked = in
-				t.writeMask(marks[in].severity)
 			}
 			at, text = at+n, text[n:]
 		}
 	}
+	t.closeMark(marks, open)
 	if row.GetText() == "" {
 		t.out.WriteByte('\n')
 	}
 }
 
-const maskText = `<span class="masked" title="Masked: the rule says so">••••••••</span>`
+// markAt returns which mark a place is in, -1 for none, and up to how many bytes
+// behind it that stays so.
+func markAt(marks []mark, at, most int) (in, n int) {
+	for i, m := range marks {
+		if at >= m.from && at < m.to {
+			return i, min(most, m.to-at)
+		}
+		if m.from > at {
+			most = min(most, m.from-at)
+		}
+	}
 
-func (t *table) writeMask(severity string) {
-	if severity == "" {
-		t.out.WriteString(maskText)
+	return -1, most
+}
+
+// openMark begins a mark. What stands for a masked part is all that is in one.
+func (t *table) openMark(marks []mark, i int) {
+	if i < 0 {
 		return
 	}
-	t.out.WriteString(`<mark class="m-` + severity + `">` + maskText + "</mark>")
+	if marks[i].severity != "" {
+		t.out.WriteString(`<mark class="m-` + marks[i].severity + `">`)
+	}
+	if marks[i].masked {
+		t.out.WriteString(`<span class="masked" title="Masked: the rule says so">••••••••</span>`)
+	}
+}
+
+func (t *table) closeMark(marks []mark, i int) {
+	if i >= 0 && marks[i].severity != "" {
+		t.out.WriteString("</mark>")
+	}
 }
 
 func (t *table) writeToken(class, text string) {

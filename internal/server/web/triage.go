@@ -20,7 +20,9 @@ var decisionWords = []struct{ value, label, done, key string }{
 }
 
 // decisionLives are how long a decision may hold, in days.
-var decisionLives = []choice{{"30", "for 30 days"}, {"90", "for 90 days"}, {"365", "for 1 year"}, {"", "without an end"}}
+var decisionLives = []choice{
+	{"30", "for 30 days"}, {"90", "for 90 days"}, {"365", "for 1 year"}, {"", "without an end"},
+}
 
 // decisionForm is a decision about findings that is being made.
 type decisionForm struct {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,15 @@ type Sessions interface {
 	End(ctx context.Context, token string) error
 }
 
+// SSO signs people in at an identity provider; see package sso.
+type SSO interface {
+	Name() string
+	Only() bool
+	Begin(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
+	BeginAgain(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
+	Finish(ctx context.Context, from account.Client, cookie string, query url.Values) (token, returnTo string, err error)
+}
+
 // Config is what a Handler needs.
 type Config struct {
 	// Conn calls the services in this process.
@@ -54,6 +64,7 @@ type Config struct {
 	Admission rpc.Admission
 	Accounts  Accounts
 	Sessions  Sessions
+	SSO       SSO // single sign-on; nil for none
 
 	// Organizations lists the names of those there are, for the set-up.
 	Organizations func(ctx context.Context) ([]string, error)
@@ -114,6 +125,8 @@ func (h *Handler) routes() {
 
 	h.stranger("GET /sign-in", h.signInPage)
 	h.stranger("POST /sign-in", h.signIn)
+	h.stranger("GET /sign-in/oidc", h.beginSSO)
+	h.stranger("GET /auth/oidc/callback", h.finishSSO)
 	h.stranger("GET /setup", h.setUpPage)
 	h.stranger("POST /setup", h.setUp)
 	h.stranger("GET /reset", h.resetPage)

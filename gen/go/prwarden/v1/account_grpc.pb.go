@@ -39,23 +39,23 @@ const (
 // of all but GetAccount PERMISSION_DENIED (reason PERSON_NEEDED) to an API key.
 type AccountServiceClient interface {
 	// GetAccount says who calls: an API key, or a person with the organizations
-	// that he is a member of, and what he may do in each.
+	// that he is a member of, and what he may do in each. Scope: none.
 	GetAccount(ctx context.Context, in *GetAccountRequest, opts ...grpc.CallOption) (*GetAccountResponse, error)
 	// ChangePassword gives the caller another password. All of his sessions but
-	// this one end. Answered with 204 and no body over REST.
+	// this one end. Answered with 204 and no body over REST. Scope: none.
 	//
 	// Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
 	// too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
 	// in a minute.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// ListSessions lists where the caller has signed in, the last used session
-	// first. There are at most 100.
+	// first. There are at most 100. Scope: none.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-	// Answered with 204 and no body over REST. Errors: NOT_FOUND.
+	// Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
 	EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error)
 	// EndSessions ends all of the caller's sessions, this one, too, everywhere
-	// within 5 seconds. Answered with 204 and no body over REST.
+	// within 5 seconds. Answered with 204 and no body over REST. Scope: none.
 	EndSessions(ctx context.Context, in *EndSessionsRequest, opts ...grpc.CallOption) (*EndSessionsResponse, error)
 }
 
@@ -130,23 +130,23 @@ func (c *accountServiceClient) EndSessions(ctx context.Context, in *EndSessionsR
 // of all but GetAccount PERMISSION_DENIED (reason PERSON_NEEDED) to an API key.
 type AccountServiceServer interface {
 	// GetAccount says who calls: an API key, or a person with the organizations
-	// that he is a member of, and what he may do in each.
+	// that he is a member of, and what he may do in each. Scope: none.
 	GetAccount(context.Context, *GetAccountRequest) (*GetAccountResponse, error)
 	// ChangePassword gives the caller another password. All of his sessions but
-	// this one end. Answered with 204 and no body over REST.
+	// this one end. Answered with 204 and no body over REST. Scope: none.
 	//
 	// Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
 	// too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
 	// in a minute.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// ListSessions lists where the caller has signed in, the last used session
-	// first. There are at most 100.
+	// first. There are at most 100. Scope: none.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-	// Answered with 204 and no body over REST. Errors: NOT_FOUND.
+	// Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
 	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	// EndSessions ends all of the caller's sessions, this one, too, everywhere
-	// within 5 seconds. Answered with 204 and no body over REST.
+	// within 5 seconds. Answered with 204 and no body over REST. Scope: none.
 	EndSessions(context.Context, *EndSessionsRequest) (*EndSessionsResponse, error)
 	mustEmbedUnimplementedAccountServiceServer()
 }

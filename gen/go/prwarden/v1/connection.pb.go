@@ -217,7 +217,8 @@ type Connection struct {
 	MissingPermissions []string `protobuf:"bytes,11,rep,name=missing_permissions,json=missingPermissions,proto3" json:"missing_permissions,omitempty"`
 	// Whether it works.
 	State *Connection_State `protobuf:"varint,12,opt,name=state,proto3,enum=prwarden.v1.Connection_State,oneof" json:"state,omitempty"`
-	// Why it does not work and what to do, for people; absent while it does.
+	// Why it does not work, or what there is to know of it, and what to do, for people;
+	// absent when all is well.
 	Reason *string `protobuf:"bytes,13,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
 	// Whether the operator's configuration file has it.
 	Declared bool `protobuf:"varint,14,opt,name=declared,proto3" json:"declared,omitempty"`

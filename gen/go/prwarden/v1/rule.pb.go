@@ -1919,7 +1919,8 @@ func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
 // root of the repository: at most 8 KiB of them in all.
 type Rule_Paths struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A file is looked at when one of these matches; all files when empty.
+	// A file is looked at when one of these matches, without regard to case; all
+	// files when empty.
 	Include []string `protobuf:"bytes,1,rep,name=include,proto3" json:"include,omitempty"`
 	// A file is not looked at when one of these matches.
 	Exclude       []string `protobuf:"bytes,2,rep,name=exclude,proto3" json:"exclude,omitempty"`

@@ -88,7 +88,7 @@ func (f *Fake) mint(q *http.Request) answer {
 	f.minted++
 	name := hosttest.Token
 	if f.generation > 0 || len(in.Permissions) > 0 {
-		name = fmt.Sprintf("ghs_%d", f.minted)
+		name = fmt.Sprintf("ghs_%036d", f.minted)
 	}
 
 	ends := time.Now().Add(time.Hour)

@@ -1,10 +1,13 @@
 package githubfake
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/codehost/github"
 )
 
 // output is what a check run shows.
@@ -182,7 +185,7 @@ func (f *Fake) listStatuses(q *http.Request) answer {
 		if s.sha == q.PathValue("sha") {
 			list = append(list, object{
 				"id": s.id, "state": s.state, "context": s.context, "description": s.title, "target_url": s.url,
-				"creator": f.user("prwarden"),
+				"creator": f.user(cmp.Or(s.author, "prwarden")),
 			})
 		}
 	}
@@ -210,4 +213,13 @@ func (f *Fake) createStatus(q *http.Request) answer {
 	}
 	f.statuses = append(f.statuses, s)
 	return answer{status: http.StatusCreated, body: object{"id": s.id, "state": s.state, "context": s.context}}
+}
+
+// PostStatus has somebody else write a status of our context.
+func (f *Fake) PostStatus(author, sha, state string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.statuses = append(f.statuses, &status{
+		id: f.id(), sha: sha, context: github.CheckName, state: state, title: "by " + author, author: author,
+	})
 }

@@ -94,6 +94,7 @@ type run struct {
 type status struct {
 	id                              int64
 	sha, context, state, title, url string
+	author                          string // "" for ours
 }
 
 // token is one of the installation.

@@ -56,7 +56,7 @@ addEventListener('submit', (e) => {
   if (!to || e.submitter?.hasAttribute('formtarget')) return;
   e.preventDefault();
   const data = new URLSearchParams(new FormData(form, e.submitter));
-  const url = new URL(e.submitter?.getAttribute('formaction') ?? form.action, location);
+  const url = new URL(e.submitter?.getAttribute('formaction') ?? form.getAttribute('action'), location);
   if (form.method === 'post') { swap(to, url, {method: 'POST', body: data}); return; }
   url.search = data;
   swap(to, url, {}, true);

@@ -80,7 +80,7 @@ class AccountServiceServicer(object):
 
     def GetAccount(self, request, context):
         """GetAccount says who calls: an API key, or a person with the organizations
-        that he is a member of, and what he may do in each.
+        that he is a member of, and what he may do in each. Scope: none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,7 +88,7 @@ class AccountServiceServicer(object):
 
     def ChangePassword(self, request, context):
         """ChangePassword gives the caller another password. All of his sessions but
-        this one end. Answered with 204 and no body over REST.
+        this one end. Answered with 204 and no body over REST. Scope: none.
 
         Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
         too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
@@ -100,7 +100,7 @@ class AccountServiceServicer(object):
 
     def ListSessions(self, request, context):
         """ListSessions lists where the caller has signed in, the last used session
-        first. There are at most 100.
+        first. There are at most 100. Scope: none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +108,7 @@ class AccountServiceServicer(object):
 
     def EndSession(self, request, context):
         """EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-        Answered with 204 and no body over REST. Errors: NOT_FOUND.
+        Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -116,7 +116,7 @@ class AccountServiceServicer(object):
 
     def EndSessions(self, request, context):
         """EndSessions ends all of the caller's sessions, this one, too, everywhere
-        within 5 seconds. Answered with 204 and no body over REST.
+        within 5 seconds. Answered with 204 and no body over REST. Scope: none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

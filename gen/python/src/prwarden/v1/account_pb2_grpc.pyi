@@ -165,12 +165,12 @@ class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountS
 
     GetAccount: _AccountServiceGetAccountType
     """GetAccount says who calls: an API key, or a person with the organizations
-    that he is a member of, and what he may do in each.
+    that he is a member of, and what he may do in each. Scope: none.
     """
 
     ChangePassword: _AccountServiceChangePasswordType
     """ChangePassword gives the caller another password. All of his sessions but
-    this one end. Answered with 204 and no body over REST.
+    this one end. Answered with 204 and no body over REST. Scope: none.
 
     Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
     too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
@@ -179,17 +179,17 @@ class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountS
 
     ListSessions: _AccountServiceListSessionsType
     """ListSessions lists where the caller has signed in, the last used session
-    first. There are at most 100.
+    first. There are at most 100. Scope: none.
     """
 
     EndSession: _AccountServiceEndSessionType
     """EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-    Answered with 204 and no body over REST. Errors: NOT_FOUND.
+    Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
     """
 
     EndSessions: _AccountServiceEndSessionsType
     """EndSessions ends all of the caller's sessions, this one, too, everywhere
-    within 5 seconds. Answered with 204 and no body over REST.
+    within 5 seconds. Answered with 204 and no body over REST. Scope: none.
     """
 
 AccountServiceAsyncStub: typing_extensions.TypeAlias = AccountServiceStub[
@@ -232,7 +232,7 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.account_pb2.GetAccountResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.GetAccountResponse]]:
         """GetAccount says who calls: an API key, or a person with the organizations
-        that he is a member of, and what he may do in each.
+        that he is a member of, and what he may do in each. Scope: none.
         """
 
     @abc.abstractmethod
@@ -242,7 +242,7 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.account_pb2.ChangePasswordResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.ChangePasswordResponse]]:
         """ChangePassword gives the caller another password. All of his sessions but
-        this one end. Answered with 204 and no body over REST.
+        this one end. Answered with 204 and no body over REST. Scope: none.
 
         Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
         too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
@@ -256,7 +256,7 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.account_pb2.ListSessionsResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.ListSessionsResponse]]:
         """ListSessions lists where the caller has signed in, the last used session
-        first. There are at most 100.
+        first. There are at most 100. Scope: none.
         """
 
     @abc.abstractmethod
@@ -266,7 +266,7 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.account_pb2.EndSessionResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.EndSessionResponse]]:
         """EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-        Answered with 204 and no body over REST. Errors: NOT_FOUND.
+        Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
         """
 
     @abc.abstractmethod
@@ -276,7 +276,7 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.account_pb2.EndSessionsResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.EndSessionsResponse]]:
         """EndSessions ends all of the caller's sessions, this one, too, everywhere
-        within 5 seconds. Answered with 204 and no body over REST.
+        within 5 seconds. Answered with 204 and no body over REST. Scope: none.
         """
 
 def add_AccountServiceServicer_to_server(servicer: AccountServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -149,7 +149,9 @@ class Connection(google.protobuf.message.Message):
     state: Global___Connection.State.ValueType
     """Whether it works."""
     reason: builtins.str
-    """Why it does not work and what to do, for people; absent while it does."""
+    """Why it does not work, or what there is to know of it, and what to do, for people;
+    absent when all is well.
+    """
     declared: builtins.bool
     """Whether the operator's configuration file has it."""
     trusted: builtins.bool

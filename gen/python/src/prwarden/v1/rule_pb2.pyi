@@ -148,7 +148,9 @@ class Rule(google.protobuf.message.Message):
         EXCLUDE_FIELD_NUMBER: builtins.int
         @property
         def include(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-            """A file is looked at when one of these matches; all files when empty."""
+            """A file is looked at when one of these matches, without regard to case; all
+            files when empty.
+            """
 
         @property
         def exclude(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:

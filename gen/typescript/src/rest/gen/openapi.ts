@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get account
-         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each.
+         * @description Says who calls: an API key, or a person with the organizations that he is a member of, and what he may do in each. Scope: none.
          */
         get: operations["getAccount"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists where the caller has signed in, the last used session first. There are at most 100.
+         * @description Lists where the caller has signed in, the last used session first. There are at most 100. Scope: none.
          */
         get: operations["listSessions"];
         put?: never;
@@ -56,7 +56,7 @@ export interface paths {
         post?: never;
         /**
          * End session
-         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Errors: NOT_FOUND.
+         * @description Ends one of the caller's sessions, everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
          */
         delete: operations["endSession"];
         options?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * End sessions
-         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST.
+         * @description Ends all of the caller's sessions, this one, too, everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: none.
          */
         post: operations["endSessions"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Change password
-         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST.
+         * @description Gives the caller another password. All of his sessions but this one end. Answered with 204 and no body over REST. Scope: none.
          *
          *     Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones in a minute.
          */
@@ -1342,7 +1342,7 @@ export interface components {
             missing_permissions: string[];
             /** @description Name, unique in the organization. */
             name: string;
-            /** @description Why it does not work and what to do, for people; absent while it does. */
+            /** @description Why it does not work, or what there is to know of it, and what to do, for people; absent when all is well. */
             reason?: string;
             /** @description Globs of the repositories that it is for. */
             repositories: string[];
@@ -2963,14 +2963,14 @@ export interface components {
         RulePaths: {
             /** @description A file is not looked at when one of these matches. */
             exclude: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include: string[];
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
         RulePathsInput: {
             /** @description A file is not looked at when one of these matches. */
             exclude?: string[];
-            /** @description A file is looked at when one of these matches; all files when empty. */
+            /** @description A file is looked at when one of these matches, without regard to case; all files when empty. */
             include?: string[];
         };
         /** @description RuleStats is the numbers of a rule. */
@@ -4697,7 +4697,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */

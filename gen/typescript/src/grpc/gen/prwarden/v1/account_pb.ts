@@ -443,7 +443,7 @@ export const EndSessionsResponseSchema: GenMessage<EndSessionsResponse> = /*@__P
 export const AccountService: GenService<{
   /**
    * GetAccount says who calls: an API key, or a person with the organizations
-   * that he is a member of, and what he may do in each.
+   * that he is a member of, and what he may do in each. Scope: none.
    *
    * @generated from rpc prwarden.v1.AccountService.GetAccount
    */
@@ -454,7 +454,7 @@ export const AccountService: GenService<{
   },
   /**
    * ChangePassword gives the caller another password. All of his sessions but
-   * this one end. Answered with 204 and no body over REST.
+   * this one end. Answered with 204 and no body over REST. Scope: none.
    *
    * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
    * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
@@ -469,7 +469,7 @@ export const AccountService: GenService<{
   },
   /**
    * ListSessions lists where the caller has signed in, the last used session
-   * first. There are at most 100.
+   * first. There are at most 100. Scope: none.
    *
    * @generated from rpc prwarden.v1.AccountService.ListSessions
    */
@@ -480,7 +480,7 @@ export const AccountService: GenService<{
   },
   /**
    * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-   * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+   * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
    *
    * @generated from rpc prwarden.v1.AccountService.EndSession
    */
@@ -491,7 +491,7 @@ export const AccountService: GenService<{
   },
   /**
    * EndSessions ends all of the caller's sessions, this one, too, everywhere
-   * within 5 seconds. Answered with 204 and no body over REST.
+   * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
    *
    * @generated from rpc prwarden.v1.AccountService.EndSessions
    */

@@ -185,7 +185,8 @@ export type Connection = Message<"prwarden.v1.Connection"> & {
   state?: Connection_State | undefined;
 
   /**
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    *
    * @generated from field: optional string reason = 13;
    */

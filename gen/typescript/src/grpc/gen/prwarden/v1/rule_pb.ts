@@ -285,7 +285,8 @@ export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
  */
 export type Rule_Paths = Message<"prwarden.v1.Rule.Paths"> & {
   /**
-   * A file is looked at when one of these matches; all files when empty.
+   * A file is looked at when one of these matches, without regard to case; all
+   * files when empty.
    *
    * @generated from field: repeated string include = 1;
    */

@@ -249,7 +249,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * GetAccount says who calls: an API key, or a person with the organizations
-     * that he is a member of, and what he may do in each.
+     * that he is a member of, and what he may do in each. Scope: none.
      * </pre>
      */
     default void getAccount(io.prwarden.v1.GetAccountRequest request,
@@ -260,7 +260,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
-     * this one end. Answered with 204 and no body over REST.
+     * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
      * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
      * in a minute.
@@ -274,7 +274,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ListSessions lists where the caller has signed in, the last used session
-     * first. There are at most 100.
+     * first. There are at most 100. Scope: none.
      * </pre>
      */
     default void listSessions(io.prwarden.v1.ListSessionsRequest request,
@@ -285,7 +285,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-     * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+     * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
      * </pre>
      */
     default void endSession(io.prwarden.v1.EndSessionRequest request,
@@ -296,7 +296,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSessions ends all of the caller's sessions, this one, too, everywhere
-     * within 5 seconds. Answered with 204 and no body over REST.
+     * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
      * </pre>
      */
     default void endSessions(io.prwarden.v1.EndSessionsRequest request,
@@ -351,7 +351,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * GetAccount says who calls: an API key, or a person with the organizations
-     * that he is a member of, and what he may do in each.
+     * that he is a member of, and what he may do in each. Scope: none.
      * </pre>
      */
     public void getAccount(io.prwarden.v1.GetAccountRequest request,
@@ -363,7 +363,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
-     * this one end. Answered with 204 and no body over REST.
+     * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
      * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
      * in a minute.
@@ -378,7 +378,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ListSessions lists where the caller has signed in, the last used session
-     * first. There are at most 100.
+     * first. There are at most 100. Scope: none.
      * </pre>
      */
     public void listSessions(io.prwarden.v1.ListSessionsRequest request,
@@ -390,7 +390,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-     * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+     * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
      * </pre>
      */
     public void endSession(io.prwarden.v1.EndSessionRequest request,
@@ -402,7 +402,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSessions ends all of the caller's sessions, this one, too, everywhere
-     * within 5 seconds. Answered with 204 and no body over REST.
+     * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
      * </pre>
      */
     public void endSessions(io.prwarden.v1.EndSessionsRequest request,
@@ -439,7 +439,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * GetAccount says who calls: an API key, or a person with the organizations
-     * that he is a member of, and what he may do in each.
+     * that he is a member of, and what he may do in each. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.GetAccountResponse getAccount(io.prwarden.v1.GetAccountRequest request) throws io.grpc.StatusException {
@@ -450,7 +450,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
-     * this one end. Answered with 204 and no body over REST.
+     * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
      * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
      * in a minute.
@@ -464,7 +464,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ListSessions lists where the caller has signed in, the last used session
-     * first. There are at most 100.
+     * first. There are at most 100. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.ListSessionsResponse listSessions(io.prwarden.v1.ListSessionsRequest request) throws io.grpc.StatusException {
@@ -475,7 +475,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-     * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+     * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
      * </pre>
      */
     public io.prwarden.v1.EndSessionResponse endSession(io.prwarden.v1.EndSessionRequest request) throws io.grpc.StatusException {
@@ -486,7 +486,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSessions ends all of the caller's sessions, this one, too, everywhere
-     * within 5 seconds. Answered with 204 and no body over REST.
+     * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.EndSessionsResponse endSessions(io.prwarden.v1.EndSessionsRequest request) throws io.grpc.StatusException {
@@ -522,7 +522,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * GetAccount says who calls: an API key, or a person with the organizations
-     * that he is a member of, and what he may do in each.
+     * that he is a member of, and what he may do in each. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.GetAccountResponse getAccount(io.prwarden.v1.GetAccountRequest request) {
@@ -533,7 +533,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
-     * this one end. Answered with 204 and no body over REST.
+     * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
      * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
      * in a minute.
@@ -547,7 +547,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ListSessions lists where the caller has signed in, the last used session
-     * first. There are at most 100.
+     * first. There are at most 100. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.ListSessionsResponse listSessions(io.prwarden.v1.ListSessionsRequest request) {
@@ -558,7 +558,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-     * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+     * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
      * </pre>
      */
     public io.prwarden.v1.EndSessionResponse endSession(io.prwarden.v1.EndSessionRequest request) {
@@ -569,7 +569,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSessions ends all of the caller's sessions, this one, too, everywhere
-     * within 5 seconds. Answered with 204 and no body over REST.
+     * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
      * </pre>
      */
     public io.prwarden.v1.EndSessionsResponse endSessions(io.prwarden.v1.EndSessionsRequest request) {
@@ -605,7 +605,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * GetAccount says who calls: an API key, or a person with the organizations
-     * that he is a member of, and what he may do in each.
+     * that he is a member of, and what he may do in each. Scope: none.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetAccountResponse> getAccount(
@@ -617,7 +617,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
-     * this one end. Answered with 204 and no body over REST.
+     * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
      * too short, too long or guessed easily; RESOURCE_EXHAUSTED after 5 wrong ones
      * in a minute.
@@ -632,7 +632,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * ListSessions lists where the caller has signed in, the last used session
-     * first. There are at most 100.
+     * first. There are at most 100. Scope: none.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListSessionsResponse> listSessions(
@@ -644,7 +644,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSession ends one of the caller's sessions, everywhere within 5 seconds.
-     * Answered with 204 and no body over REST. Errors: NOT_FOUND.
+     * Answered with 204 and no body over REST. Scope: none. Errors: NOT_FOUND.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.EndSessionResponse> endSession(
@@ -656,7 +656,7 @@ public final class AccountServiceGrpc {
     /**
      * <pre>
      * EndSessions ends all of the caller's sessions, this one, too, everywhere
-     * within 5 seconds. Answered with 204 and no body over REST.
+     * within 5 seconds. Answered with 204 and no body over REST. Scope: none.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.EndSessionsResponse> endSessions(

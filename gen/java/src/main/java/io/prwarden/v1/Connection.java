@@ -797,7 +797,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object reason_ = "";
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -809,7 +810,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -830,7 +832,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3156,7 +3159,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object reason_ = "";
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3167,7 +3171,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3187,7 +3192,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3208,7 +3214,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3225,7 +3232,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -3239,7 +3247,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why it does not work and what to do, for people; absent while it does.
+     * Why it does not work, or what there is to know of it, and what to do, for people;
+     * absent when all is well.
      * </pre>
      *
      * <code>optional string reason = 13 [json_name = "reason"];</code>

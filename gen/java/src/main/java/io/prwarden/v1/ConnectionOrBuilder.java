@@ -341,7 +341,8 @@ public interface ConnectionOrBuilder extends
 
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -350,7 +351,8 @@ public interface ConnectionOrBuilder extends
   boolean hasReason();
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>
@@ -359,7 +361,8 @@ public interface ConnectionOrBuilder extends
   java.lang.String getReason();
   /**
    * <pre>
-   * Why it does not work and what to do, for people; absent while it does.
+   * Why it does not work, or what there is to know of it, and what to do, for people;
+   * absent when all is well.
    * </pre>
    *
    * <code>optional string reason = 13 [json_name = "reason"];</code>

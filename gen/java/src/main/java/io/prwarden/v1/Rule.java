@@ -362,7 +362,8 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -372,7 +373,8 @@ private static final long serialVersionUID = 0L;
         getIncludeList();
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -381,7 +383,8 @@ private static final long serialVersionUID = 0L;
     int getIncludeCount();
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -391,7 +394,8 @@ private static final long serialVersionUID = 0L;
     java.lang.String getInclude(int index);
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -495,7 +499,8 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -507,7 +512,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -518,7 +524,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -530,7 +537,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A file is looked at when one of these matches; all files when empty.
+     * A file is looked at when one of these matches, without regard to case; all
+     * files when empty.
      * </pre>
      *
      * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -959,7 +967,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -972,7 +981,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -983,7 +993,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -995,7 +1006,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -1008,7 +1020,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -1027,7 +1040,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -1045,7 +1059,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -1063,7 +1078,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>
@@ -1078,7 +1094,8 @@ private static final long serialVersionUID = 0L;
       }
       /**
        * <pre>
-       * A file is looked at when one of these matches; all files when empty.
+       * A file is looked at when one of these matches, without regard to case; all
+       * files when empty.
        * </pre>
        *
        * <code>repeated string include = 1 [json_name = "include"];</code>

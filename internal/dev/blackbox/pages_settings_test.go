@@ -1,0 +1,60 @@
+package blackbox_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAuditPage filters, pages and downloads the audit log.
+func TestAuditPage(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	owner := s.setUp(t, "acme")
+	viewer := s.join(t, owner, "acme", "viewer")
+	for range 51 {
+		a := owner.post(t, "/o/acme/settings/keys", "name", "ci\u202e", "scopes", "reviews:read")
+		require.Equal(t, http.StatusCreated, a.status, a.body)
+	}
+
+	a := owner.get(t, "/o/acme/audit")
+	require.Equal(t, http.StatusOK, a.status)
+	assert.Equal(t, 50, strings.Count(a.body, `<tr id="evt_`))
+	assert.Contains(t, a.body, "created an API key")
+	assert.Contains(t, a.body, ">Olga Owner</a>", "names stand for identifiers")
+	assert.NotContains(t, a.body, "\u202e")
+	key := a.found(t, `href="/o/acme/settings/keys#(key_\w+)"`)
+	assert.Contains(t, owner.get(t, "/o/acme/settings/keys").body, `id="`+key+`"`)
+	older := owner.get(t, a.found(t, `href="(/o/acme/audit\?page=[^"]*)" rel="next"`))
+	assert.Contains(t, older.body, "invited somebody")
+	assert.Contains(t, older.body, ">Newest</a>")
+
+	one := owner.get(t, "/o/acme/audit?action=member.add&since=2000-01-01&until=2999-01-01")
+	assert.Equal(t, 2, strings.Count(one.body, `<tr id="evt_`))
+	actor := one.found(t, `<a href="/o/acme/audit\?action=member.add&amp;actor=([^"&]*)`)
+	assert.Regexp(t, `^user%3Ausr_`, actor)
+	assert.Contains(t, owner.get(t, "/o/acme/audit?until=2000-01-01").body, "Nothing like that.")
+	bad := owner.get(t, "/o/acme/audit?since=never")
+	assert.Equal(t, http.StatusBadRequest, bad.status)
+	assert.Contains(t, bad.body, "is not a day such as 2026-11-20")
+
+	file := owner.get(t, "/o/acme/audit/events.jsonl?action=key.create")
+	assert.Equal(t, `attachment; filename="audit-acme.jsonl"`, file.header.Get("Content-Disposition"))
+	rows := strings.Split(strings.TrimSuffix(file.body, "\n"), "\n")
+	require.Len(t, rows, 51)
+	for _, row := range rows {
+		var event map[string]any
+		require.NoError(t, json.Unmarshal([]byte(row), &event))
+		assert.Equal(t, "key.create", event["action"])
+	}
+
+	for _, path := range []string{"/o/acme/audit", "/o/acme/audit/events.jsonl"} {
+		refused := viewer.get(t, path)
+		assert.Equal(t, http.StatusForbidden, refused.status)
+		assert.Contains(t, refused.body, "This needs the role admin; yours is viewer.")
+	}
+}

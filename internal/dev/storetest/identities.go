@@ -1,0 +1,163 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/account"
+	"github.com/prwarden/prwarden/internal/audit"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// identity is one of a person of which the provider has verified the email.
+func identity(subject, name string) account.Identity {
+	u := account.User{ID: "usr_new" + name, Email: name + "@example.com", Name: name}
+
+	return account.Identity{Issuer: "https://id.example.com", Subject: subject, Email: u.Email, Name: name, New: u}
+}
+
+func signInFails(t *testing.T, h Harness, i account.Identity, why string) {
+	t.Helper()
+	_, err := h.Store.SignInAs(t.Context(), i)
+	require.Equal(t, errs.ReasonSignInFailed, errs.ReasonOf(err))
+	assert.ErrorContains(t, err, why)
+}
+
+func roleOf(t *testing.T, h Harness, org, userID string) (auth.Role, account.Source) {
+	t.Helper()
+	members, err := h.Store.Members(t.Context(), org)
+	require.NoError(t, err)
+	for _, m := range members {
+		if m.ID == userID {
+			return m.Role, m.Source
+		}
+	}
+
+	return "", ""
+}
+
+func linkedIdentity(t *testing.T, h Harness) {
+	ctx := audit.NewContext(t.Context(), audit.Actor{Kind: audit.User, Address: "192.0.2.7"})
+	a := user(t, h, acme, "a", auth.Viewer)
+	unverified := identity("1", "a")
+	unverified.Email = ""
+	signInFails(t, h, unverified, "does not say that your email is verified")
+	signInFails(t, h, identity("9", "nobody"), "ask an admin for an invitation")
+
+	got, err := h.Store.SignInAs(ctx, identity("1", "a"))
+	require.NoError(t, err)
+	assert.Equal(t, a.ID, got.ID)
+	assert.Empty(t, got.Password)
+	links := events(t, h, acme, audit.Filter{Action: audit.UserLink})
+	require.Len(t, links, 1)
+	assert.Equal(t, "user:"+a.ID, links[0].Actor)
+	assert.Equal(t, "192.0.2.7", links[0].Address)
+	members, err := h.Store.Members(ctx, acme)
+	require.NoError(t, err)
+	assert.True(t, members[0].HasIdentity)
+
+	// From now on the subject counts, whatever the email.
+	moved := identity("1", "elsewhere")
+	moved.Email = ""
+	got, err = h.Store.SignInAs(ctx, moved)
+	require.NoError(t, err)
+	assert.Equal(t, a.ID, got.ID)
+	assert.Equal(t, a.Email, got.Email)
+	signInFails(t, h, identity("2", "a"), "belongs to another identity")
+	another := identity("2", "a")
+	another.Issuer = "https://other.example.com"
+	_, err = h.Store.SignInAs(ctx, another)
+	require.NoError(t, err)
+
+	require.NoError(t, h.Store.DisableUser(ctx, a.ID, true))
+	signInFails(t, h, identity("1", "a"), "disabled")
+}
+
+func invitedIdentity(t *testing.T, h Harness) {
+	ctx := t.Context()
+	owner := user(t, h, acme, "owner", auth.Owner)
+	user(t, h, other, "c", auth.Owner)
+	for org, by := range map[string]auth.Caller{acme: {UserID: owner.ID}, other: {UserID: "usr_c"}} {
+		_, err := h.Store.Invite(ctx, account.Invitation{
+			ID: "inv_" + org, Organization: org, Email: "b@example.com", Role: auth.Member, Hash: hashOf(org),
+			ExpiresAt: h.Clock.Stored().Add(time.Hour),
+		}, by)
+		require.NoError(t, err)
+	}
+
+	u, err := h.Store.SignInAs(ctx, identity("1", "b"))
+	require.NoError(t, err)
+	assert.Equal(t, "usr_newb", u.ID)
+	for _, org := range []string{acme, other} {
+		role, source := roleOf(t, h, org, u.ID)
+		assert.Equal(t, auth.Member, role)
+		assert.Equal(t, account.Local, source)
+		open, err := h.Store.Invitations(ctx, org)
+		require.NoError(t, err)
+		assert.Empty(t, open)
+	}
+}
+
+func groupRoles(t *testing.T, h Harness) {
+	ctx := t.Context()
+	user(t, h, acme, "owner", auth.Owner)
+	user(t, h, other, "c", auth.Owner)
+	a := user(t, h, acme, "a", auth.Viewer)
+	i := identity("1", "a")
+	i.Managed = []string{acme, "gone", other}
+	signIn := func(roles map[string]auth.Role) {
+		t.Helper()
+		i.Roles = roles
+		_, err := h.Store.SignInAs(ctx, i)
+		require.NoError(t, err)
+	}
+	holds := func(org string, role auth.Role, source account.Source) {
+		t.Helper()
+		gotRole, gotSource := roleOf(t, h, org, a.ID)
+		assert.Equal(t, role, gotRole, org)
+		assert.Equal(t, source, gotSource, org)
+	}
+
+	signIn(nil)
+	holds(acme, auth.Viewer, account.Local)
+	hash := session(t, h, a, "1")
+	signIn(map[string]auth.Role{other: auth.Member, "gone": auth.Owner})
+	holds(other, auth.Member, account.Provider)
+	holds(acme, auth.Viewer, account.Local)
+	assert.True(t, hasSession(t, h, hash), "no role became another")
+
+	signIn(map[string]auth.Role{acme: auth.Admin, other: auth.Member})
+	holds(acme, auth.Admin, account.Provider)
+	assert.False(t, hasSession(t, h, hash))
+	changes := events(t, h, acme, audit.Filter{Action: audit.MemberRole})
+	require.Len(t, changes, 1)
+	assert.Equal(t, "system", changes[0].Actor)
+
+	hash = session(t, h, a, "2")
+	signIn(map[string]auth.Role{acme: auth.Admin, other: auth.Member})
+	assert.True(t, hasSession(t, h, hash))
+	signIn(map[string]auth.Role{acme: auth.Viewer})
+	holds(acme, auth.Viewer, account.Provider)
+	holds(other, "", "")
+	signIn(nil)
+	holds(acme, "", "")
+}
+
+func lastOwnerByGroups(t *testing.T, h Harness) {
+	a := user(t, h, acme, "a", auth.Owner)
+	i := identity("1", "a")
+	i.Managed, i.Roles = []string{acme}, map[string]auth.Role{acme: auth.Viewer}
+	_, err := h.Store.SignInAs(t.Context(), i)
+	require.NoError(t, err)
+	role, _ := roleOf(t, h, acme, a.ID)
+	assert.Equal(t, auth.Owner, role)
+	user(t, h, acme, "b", auth.Owner)
+	_, err = h.Store.SignInAs(t.Context(), i)
+	require.NoError(t, err)
+	role, _ = roleOf(t, h, acme, a.ID)
+	assert.Equal(t, auth.Viewer, role)
+}
