@@ -92,7 +92,7 @@ type findingsView struct {
 	Filter   findingsFilter
 	Groups   []*prwardenv1.FindingGroup
 	Findings []*prwardenv1.FoundFinding
-	Summary  []counted // nil but on the first page
+	Summary  []counted         // nil but on the first page
 	Names    map[string]string // of who decided
 	Next     string
 	Server   string
