@@ -176,6 +176,15 @@ func public(err error) *errs.Error {
 // Reason returns the reason in a status, or "".
 func Reason(s *status.Status) string { return detail[*errdetails.ErrorInfo](s).GetReason() }
 
+// Fields returns what a status says of the fields of the request.
+func Fields(s *status.Status) (out []errs.FieldViolation) {
+	for _, f := range detail[*errdetails.BadRequest](s).GetFieldViolations() {
+		out = append(out, errs.FieldViolation{Field: f.GetField(), Description: f.GetDescription()})
+	}
+
+	return out
+}
+
 // RetryAfter returns the delay in a status, or 0.
 func RetryAfter(s *status.Status) time.Duration {
 	return detail[*errdetails.RetryInfo](s).GetRetryDelay().AsDuration()

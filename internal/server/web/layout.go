@@ -20,12 +20,23 @@ type entry struct {
 // allEntries are the lines of the menu, in order.
 var allEntries = []entry{
 	{section: "reviews", label: "Reviews", icon: "reviews", path: "/reviews", key: "r", scope: auth.ReviewsRead},
+	{section: "findings", label: "Findings", icon: "findings", path: "/findings", key: "f", scope: auth.ReviewsRead},
+	{
+		section: "repositories", label: "Repositories", icon: "repos", path: "/repositories", key: "p",
+		scope: auth.ReviewsRead,
+	},
+	{section: "rules", label: "Rules", icon: "rules", path: "/rules", key: "u", scope: auth.RulesRead},
+	{section: "trends", label: "Trends", icon: "trends", path: "/trends", key: "t", scope: auth.ReviewsRead},
 	{
 		section: "keys", label: "API Keys", icon: "keys", path: "/settings/keys", key: "k", scope: auth.KeysAdmin,
 		settings: true,
 	},
 	{
 		section: "members", label: "Members", icon: "members", path: "/settings/members", scope: auth.MembersAdmin,
+		settings: true,
+	},
+	{
+		section: "policy", label: "Policy", icon: "policy", path: "/settings/policy", scope: auth.PolicyRead,
 		settings: true,
 	},
 	{

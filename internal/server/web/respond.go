@@ -81,6 +81,19 @@ type problem struct {
 	Reason    string
 	RequestID string
 	Retry     string // the address to try again; "" where that is no use
+	Fields    []errs.FieldViolation
+}
+
+// of returns what is wrong with a field, or with its parts; "" for nothing.
+func (p problem) of(field string) string {
+	for _, f := range p.Fields {
+		rest, ok := strings.CutPrefix(f.Field, field)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return f.Description
+		}
+	}
+
+	return ""
 }
 
 // problemOf tells what went wrong. Errors of calls come as a gRPC status.
@@ -92,6 +105,7 @@ func problemOf(ctx context.Context, err error) problem {
 	reason := rpc.Reason(s)
 	p := problem{
 		Code: rpc.HTTPStatus(s.Code(), reason), Text: s.Message(), Reason: reason, RequestID: rpc.RequestID(ctx),
+		Fields: rpc.Fields(s),
 	}
 	switch p.Code {
 	case http.StatusNotFound:
@@ -106,6 +120,16 @@ func problemOf(ctx context.Context, err error) problem {
 		p.Title = "The server failed"
 	default:
 		p.Title = "That didn't work"
+	}
+
+	return p
+}
+
+// within names fields as the part of the request does that begins so.
+func (p problem) within(part string) problem {
+	p.Text = strings.TrimPrefix(p.Text, part)
+	for i := range p.Fields {
+		p.Fields[i].Field = strings.TrimPrefix(p.Fields[i].Field, part)
 	}
 
 	return p

@@ -208,6 +208,9 @@ func decideSwap(x *prwardenv1.Finding) string {
 
 // swap is what the answer to the form replaces.
 func (f decisionForm) swap() string {
+	if f.Part != "" {
+		return f.Part
+	}
 	if f.Bulk {
 		return "#review #bulk"
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -33,6 +34,8 @@ type decisionForm struct {
 	Bulk         bool // it is about what was selected
 	Back         string
 	Problem      string
+
+	Part string // of the page that the answer replaces; "" for the finding and the head
 }
 
 // words are the label and the sentence of the decision.
@@ -160,11 +163,11 @@ func (h *Handler) undoTriage(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	done, err := h.calls.triage.UndoTriage(v.ctx(), &prwardenv1.UndoTriageRequest{ChangeId: v.r.PostForm.Get("change")})
+	changed, err := h.undo(v, strings.Fields(v.r.PostForm.Get("change")))
 	if err != nil {
 		return err
 	}
-	h.leaveFlash(v, flash{Text: "Undone: " + plural(int(done.GetChanged()), "decision", "decisions") + "."})
+	h.leaveFlash(v, flash{Text: "Undone: " + plural(changed, "decision", "decisions") + "."})
 	h.redirect(v, returnTo(v.r))
 
 	return nil

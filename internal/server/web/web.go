@@ -148,6 +148,9 @@ func (h *Handler) routes() {
 	h.person("POST /o/{org}/settings/keys/revoke", h.revokeKey)
 	h.settingsRoutes()
 
+	h.ruleRoutes()
+	h.findingRoutes()
+
 	h.reviewRoutes()
 
 	h.stranger("/", func(*visit) error { return errNoPage })

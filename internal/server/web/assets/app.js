@@ -42,9 +42,9 @@ async function swap(selectors, url, options = {}, push = false) {
 
 addEventListener('popstate', () => location.reload());
 
-// A form or link says in data-swap what its answer replaces.
+// A form, its button or a link says in data-swap what its answer replaces.
 addEventListener('submit', (e) => {
-  const form = e.target, to = form.dataset.swap;
+  const form = e.target, to = e.submitter?.dataset.swap ?? form.dataset.swap;
   if (form.matches('[data-theme-form]')) {
     e.preventDefault();
     const root = document.documentElement;
@@ -158,7 +158,7 @@ addEventListener('keydown', (e) => {
     if (to) { to.click(); e.preventDefault(); }
     return;
   }
-  const press = (key) => (cur && $(`[data-key="${key}"]`, cur) || key === 'u' && $('#toast [data-key=u]'))?.click();
+  const press = (key) => (cur && $(`[data-key="${key}"]`, cur) || (key === 'u' ? $('#toast [data-key=u]') : null))?.click();
   switch (e.key) {
     case 'j': go(1); break;
     case 'k': go(-1); break;

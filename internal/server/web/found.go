@@ -1,0 +1,158 @@
+package web
+
+import (
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// handle names a finding among those of all pull requests, in letters that an
+// element's id may have.
+func handle(x *prwardenv1.FoundFinding) string {
+	return x.GetFinding().GetFingerprint() + "-" + number(x.GetPrNumber()) + "-" + hex.EncodeToString([]byte(x.GetRepo()))
+}
+
+// place is where a decision holds.
+type place struct {
+	repo string
+	pr   int32 // 0 for all of the repository
+}
+
+// placesOf sorts findings by where a decision about them holds.
+func placesOf(handles []string, pullRequest bool) (order []place, fingerprints map[place][]string, err error) {
+	fingerprints, seen := map[place][]string{}, map[string]bool{}
+	for _, text := range handles {
+		parts := strings.Split(text, "-")
+		if len(parts) != 3 {
+			return nil, nil, badHandle(text)
+		}
+		pr, err1 := strconv.ParseInt(parts[1], 10, 32)
+		repo, err2 := hex.DecodeString(parts[2])
+		if err1 != nil || err2 != nil {
+			return nil, nil, badHandle(text)
+		}
+		p := place{repo: string(repo)}
+		if pullRequest {
+			p.pr = int32(pr)
+		}
+		if fingerprints[p] == nil {
+			order = append(order, p)
+		}
+		if once := parts[0] + " " + strconv.Itoa(int(p.pr)) + " " + p.repo; !seen[once] {
+			seen[once] = true
+			fingerprints[p] = append(fingerprints[p], parts[0])
+		}
+	}
+
+	return order, fingerprints, nil
+}
+
+func badHandle(text string) error {
+	return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument, "f: %q is not a finding of this page.", text)
+}
+
+// triageFound decides about findings of all pull requests. Without a reason it asks
+// for one.
+func (h *Handler) triageFound(v *visit) error {
+	if err := v.caller.Require(auth.FindingsTriage); err != nil {
+		return err
+	}
+	if err := v.r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	f := decisionOf(v)
+	decision := prwardenv1.Decision_Kind(prwardenv1.Decision_Kind_value[f.Decision])
+	if len(f.Fingerprints) == 0 || decision == 0 {
+		return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
+			"Select at least one finding, and what you decide about it.")
+	}
+	f.Part = "#results #" + f.id()
+	if !v.r.PostForm.Has("reason") && decision != prwardenv1.Decision_open {
+		f.Days = decisionLives[0].value
+		return h.showFoundDecision(v, http.StatusOK, f)
+	}
+	req := &prwardenv1.SetTriageRequest{Decision: &decision}
+	if decision != prwardenv1.Decision_open {
+		req.Reason, req.Until = f.Reason, given(h.end(f))
+	}
+	changes, changed, err := h.decideFound(v, req, f)
+	if err != nil {
+		p := problemOf(v.ctx(), err)
+		if decision == prwardenv1.Decision_open || p.Code >= http.StatusInternalServerError {
+			return err
+		}
+		f.Problem = p.Text
+		return h.showFoundDecision(v, p.Code, f)
+	}
+
+	_, done := f.words()
+	h.leaveFlash(v, flash{
+		Text: done + ": " + plural(changed, "finding", "findings") + ".", Undo: strings.Join(changes, " "),
+	})
+	h.redirect(v, f.Back)
+
+	return nil
+}
+
+// decideFound makes a call for each repository, or pull request. When one fails,
+// those before it are undone.
+func (h *Handler) decideFound(
+	v *visit, req *prwardenv1.SetTriageRequest, f decisionForm,
+) (changes []string, changed int, err error) {
+	places, fingerprints, err := placesOf(f.Fingerprints, f.PullRequest)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range places {
+		req.Repo, req.PrNumber, req.Fingerprints = p.repo, nil, fingerprints[p]
+		if p.pr != 0 {
+			req.PrNumber = &p.pr
+		}
+		made, err := h.calls.triage.SetTriage(v.ctx(), req)
+		if err != nil {
+			_, _ = h.undo(v, changes) // the error is what matters
+			return nil, 0, err
+		}
+		if made.ChangeId != nil {
+			changes = append(changes, made.GetChangeId())
+		}
+		changed += int(made.GetChanged())
+	}
+
+	return changes, changed, nil
+}
+
+// undo puts back what changes replaced, the last first.
+func (h *Handler) undo(v *visit, changes []string) (changed int, err error) {
+	for i := range changes {
+		id := changes[len(changes)-1-i]
+		done, err := h.calls.triage.UndoTriage(v.ctx(), &prwardenv1.UndoTriageRequest{ChangeId: id})
+		if err != nil {
+			return changed, err
+		}
+		changed += int(done.GetChanged())
+	}
+
+	return changed, nil
+}
+
+func (h *Handler) showFoundDecision(v *visit, code int, f decisionForm) error {
+	label, _ := f.words()
+
+	return h.showStatus(v, code, page{Title: label, Section: "findings"}, decisionBody(v, v.r.URL.Path, f))
+}
+
+// foundSwap is what the answer to a button about a finding replaces: the buttons, by
+// a form, or the list when nothing more is asked.
+func foundSwap(x *prwardenv1.FoundFinding) string {
+	if x.GetFinding().GetTriage() != nil {
+		return "#results"
+	}
+
+	return "#d" + handle(x)
+}
