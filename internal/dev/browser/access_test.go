@@ -2,27 +2,148 @@
 
 package browser
 
-import "testing"
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
 
-// Every screen is for everybody, in both themes and on both sizes.
-func TestAccess(t *testing.T) {
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/dev/demo/stage"
+)
+
+// screens are the paths of all screens below an organization's, by name.
+var screens = map[string]string{
+	"reviews":          "/reviews",
+	"new-review":       "/reviews/new",
+	"findings":         "/findings",
+	"findings-list":    "/findings?group=list",
+	"repositories":     "/repositories",
+	"rules":            "/rules",
+	"rule":             "/rules/security/no-eval",
+	"new-rule":         "/rules/new",
+	"trends":           "/trends",
+	"keys":             "/settings/keys",
+	"members":          "/settings/members",
+	"policy":           "/settings/policy",
+	"connections":      "/settings/connections",
+	"connection-kinds": "/settings/connections/new",
+	"connection-form":  "/settings/connections/new?kind=gitea",
+	"webhooks":         "/settings/webhooks",
+	"audit":            "/audit",
+	"not-found":        "/nothing",
+	"bad-filter":       "/reviews?page=nonsense",
+}
+
+// Every screen is for everybody, in both themes and on both sizes, while there is
+// nothing yet.
+func TestAccessEmpty(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	b := s.newTab(t)
 	b.look("setup", s.setUpURL(t))
 	b.setUp()
-	for name, path := range screens() {
-		b.look(name, path)
+	for name, path := range screens {
+		b.look("empty-"+name, "/o/"+org+path)
 	}
+	b.look("account", "/account")
 	s.newTab(t).look("sign-in", "/sign-in")
 }
 
-// screens are the paths of all screens, as they are in an installation without reviews.
-func screens() map[string]string {
-	return map[string]string{
-		"keys":      "/o/" + org + "/settings/keys",
-		"revoke":    "/o/" + org + "/settings/keys?revoke=key_1",
-		"account":   "/account",
-		"not-found": "/o/" + org + "/nothing",
+// The same with reviews and findings.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	id := s.scanned(t)
+	for name, path := range screens {
+		b.look(name, "/o/"+org+path)
 	}
+	for _, state := range []string{"open", "new", "existing", "fixed", "suppressed", "decided", "skipped"} {
+		b.look("review-"+state, "/o/"+org+"/reviews/"+id+"?state="+state)
+	}
+}
+
+// scanned reviews both pull requests of the sample, the small one before and after a
+// push, and returns the newest review of it.
+func (s *site) scanned(t *testing.T) string {
+	t.Helper()
+	s.review(t, stage.Number)
+	s.review(t, stage.Small)
+	require.NoError(t, stage.Push(t.Context(), s.Dir))
+
+	return s.review(t, stage.Small)
+}
+
+// review scans a pull request to its end.
+func (s *site) review(t *testing.T, number int) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"repo": stage.Repo, "pr_number": number})
+	require.NoError(t, err)
+	answer, err := s.api.Call(t.Context(), http.MethodPost, "/v1/reviews", string(body))
+	require.NoError(t, err)
+	var made struct {
+		ReviewID string `json:"review_id"`
+	}
+	require.NoError(t, json.Unmarshal(answer, &made))
+	require.Eventually(t, func() bool { return s.read(t, made.ReviewID).Status == "complete" }, patience, tick)
+
+	return made.ReviewID
+}
+
+// reviewed is what the API says of a review.
+type reviewed struct {
+	Status  string
+	Verdict struct{ Outcome string }
+	Summary map[string]int
+	Open    map[string]int
+}
+
+func (s *site) read(t *testing.T, id string) (r reviewed) {
+	t.Helper()
+	answer, err := s.api.Call(t.Context(), http.MethodGet, "/v1/reviews/"+id, "")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(answer, &r))
+
+	return r
+}
+
+// A review appears on its page by itself when it is complete, and its findings are
+// decided by keys.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	id := s.scanned(t)
+
+	b.open("/o/" + org + "/reviews/" + id)
+	cards := b.count(".fd")
+	require.Positive(t, cards)
+	b.press("j")
+	b.run(chromedp.WaitVisible(`.fd.cur`, chromedp.ByQuery))
+	before := s.read(t, id)
+	b.press("f")
+	b.run(chromedp.WaitVisible(`.dec [name=reason]`, chromedp.ByQuery))
+	b.fill(`.dec [name=reason]`, "The value is a constant.")
+	b.click(`.dec button[name=decision], .dec button:not([type=button])`)
+	b.run(chromedp.WaitVisible(`.toast [data-key=u]`, chromedp.ByQuery))
+	after := s.read(t, id)
+	require.Equal(t, sum(before.Open)-1, sum(after.Open))
+	require.Equal(t, before.Summary, after.Summary, "it stays the count of all")
+
+	b.run(chromedp.Focus("main", chromedp.ByQuery))
+	b.press("u")
+	require.Eventually(t, func() bool { return sum(s.read(t, id).Open) == sum(before.Open) }, patience, tick)
+	b.quiet()
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+
+	return n
 }

@@ -25,8 +25,12 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
-// patience bounds every wait; it is only reached when something is broken.
-const patience = 20 * time.Second
+// patience bounds every wait; it is only reached when something is broken. tick is how
+// often what has no signal is looked at.
+const (
+	patience = 20 * time.Second
+	tick     = 20 * time.Millisecond
+)
 
 var (
 	binary   string          // the program under test
@@ -139,7 +143,7 @@ func (s *site) newTab(t *testing.T) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(end)
-	limited, stop := context.WithTimeout(ctx, 5*patience)
+	limited, stop := context.WithTimeout(ctx, 30*patience)
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: limited, site: s}
 	chromedp.ListenTarget(limited, b.hear)
@@ -234,7 +238,7 @@ func (b *tab) sees(text string) {
 			fmt.Sprintf(`!!document.body && document.body.innerText.includes(%q)`, text), &there))
 
 		return err == nil && there
-	}, patience, 20*time.Millisecond, "%q is not on the page", text)
+	}, patience, tick, "%q is not on the page", text)
 }
 
 func (b *tab) count(selector string) (n int) {
@@ -253,6 +257,12 @@ func (b *tab) fill(selector, value string) {
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.run(chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// press presses a key.
+func (b *tab) press(key string) {
+	b.t.Helper()
+	b.run(chromedp.KeyEvent(key))
 }
 
 // setUp makes the first user, by the page, who is then signed in.
