@@ -153,9 +153,8 @@ func scopeOf(method string) auth.Scope {
 	}
 
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	reads := slices.ContainsFunc([]string{"Get", "List", "Count", "Search", "Watch", "Test", "Try", "Export"}, func(verb string) bool {
-		return strings.HasPrefix(name, verb)
-	})
+	verbs := []string{"Get", "List", "Count", "Search", "Watch", "Test", "Try", "Export"}
+	reads := slices.ContainsFunc(verbs, func(verb string) bool { return strings.HasPrefix(name, verb) })
 	scopes := scopesOf(service)
 	if reads {
 		return scopes.read
