@@ -68,7 +68,12 @@ func Push(ctx context.Context, dir string) error {
 // commit is a commit as git fast-import reads it: it adds the files of a folder of the sample to the first of its
 // parents.
 func commit(folder, ref string, parents ...string) (string, error) {
-	stream := fmt.Sprintf("commit %s\ncommitter Demo <demo@example.com> 1750000000 +0000\ndata 0\n", ref)
+	subject := map[string]string{
+		"base": "Start the shop", "change": "Pay, ship and report orders", "refund": "Refund orders",
+		"again": "Refund orders without a shell",
+	}[folder]
+	stream := fmt.Sprintf("commit %s\ncommitter Demo <demo@example.com> 1750000000 +0000\ndata %d\n%s\n",
+		ref, len(subject), subject)
 	for i, parent := range parents {
 		stream += []string{"from ", "merge "}[i] + parent + "\n"
 	}
