@@ -51,6 +51,11 @@ REFUSALS = {
     "republishPullRequest": {"repo": r"neither `\.` nor `\.\.`"},
     "listTriage": {"repo": r"neither `\.` nor `\.\.`", "page_token": r"page"},
     "setTriage": {"repo": r"neither `\.` nor `\.\.`", "until": r".", "reason": r"."},
+    # Bounds of a range of lines come together, for one file.
+    "getDiff": {"from": r"given together", "to": r"given together|at most|less", "files": r"one file", "page_token": r"page"},
+    "getTrends": {"since": r"the last day", "repo": r"neither `\.` nor `\.\.`"},
+    "searchFindings": {"page_token": r"page", "repo": r"neither `\.` nor `\.\.`"},
+    "listRepositories": {"page_token": r"page"},
     # A window has at most 400 days, the last of which is not before the first.
     "listRuleStats": {"since": r"the last day", "repo": r"neither `\.` nor `\.\.`", "page_token": r"page"},
 }

@@ -217,7 +217,7 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 	})
 
 	repo.git("", "update-ref", "refs/pull/1/head", repo.git("", "commit-tree", "refs/pull/1/head^{tree}",
-		"-p", "refs/heads/main", "-m", w.text("message of a commit")))
+		"-p", "refs/heads/main", "-m", "Subject, which is shown\n\n"+w.text("message of a commit")))
 
 	organization := func(name, url, more string) string {
 		return fmt.Sprintf("  - name: %s\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q%s}\n", name, url, more)
