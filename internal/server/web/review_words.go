@@ -108,10 +108,10 @@ func baseWords(r *prwardenv1.Review) string {
 func (r *reviewView) actorWords(actor string) string {
 	kind, id, _ := strings.Cut(actor, ":")
 	name := shown(r.Names[actor])
-	switch {
-	case kind == "key":
+	switch kind {
+	case "key":
 		return "API key " + cmp.Or(name, id)
-	case kind == "host":
+	case "host":
 		host, login, _ := strings.Cut(id, "/")
 		return shown(login) + " on " + host
 	}
