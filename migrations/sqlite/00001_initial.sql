@@ -98,7 +98,8 @@ CREATE TABLE reviews (
 -- Lists, newest first: all, of a state, of a repository or pull request. With the
 -- outcome reviews are counted in the index alone.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
-CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, outcome);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
+CREATE INDEX reviews_outcome ON reviews (organization, status, outcome, created_at, id);
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 

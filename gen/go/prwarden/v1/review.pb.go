@@ -4201,10 +4201,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06_queryB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\x88\x01\n" +
+	"\v_page_token\"\xba\x01\n" +
 	"\x18ListRepositoriesResponse\x12D\n" +
 	"\frepositories\x18\x01 \x03(\v2\x17.prwarden.v1.RepositoryB\a\x92A\x04\xa0\x01\xc8\x01R\frepositories\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb8\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:0\x92A-2+{\"repositories\": [], \"next_page_token\": \"\"}\"\xb8\x01\n" +
 	"\n" +
 	"Repository\x12\x12\n" +
 	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x18\n" +

@@ -6401,7 +6401,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "next_page_token": "",
+                     *       "repositories": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ListRepositoriesResponse"];
                 };
             };
