@@ -40,7 +40,7 @@ func TestReviewJSON(t *testing.T) {
 			{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
 			{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
 		},
-		HeadTitle: "Add a cart", HeadAuthor: "ann", NewCount: 1, FixedCount: 2, SuppressedCount: 3,
+		HeadTitle: "Add a cart", HeadAuthor: "ann", NewTotal: 1, FixedTotal: 2, SuppressedTotal: 3,
 		Open:        finding.Summary{rule.Critical: 0, rule.High: 2, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
 		BaseFoundBy: finding.BaseRequested, LookedAt: finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 	}

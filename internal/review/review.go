@@ -95,9 +95,9 @@ type Review struct {
 	// decided. The numbers of findings are of those that are stored. All are only there
 	// when the review is complete.
 	Open            finding.Summary `json:"open,omitempty"`
-	NewCount        int             `json:"new_count,omitempty"`
-	FixedCount      int             `json:"fixed_count,omitempty"`
-	SuppressedCount int             `json:"suppressed_count,omitempty"`
+	NewTotal        int             `json:"new_total,omitempty"`
+	FixedTotal      int             `json:"fixed_total,omitempty"`
+	SuppressedTotal int             `json:"suppressed_total,omitempty"`
 
 	BaseFoundBy finding.BaseFoundBy `json:"base_found_by,omitempty"` // only when complete
 	LookedAt    finding.LookedAt    `json:"looked_at,omitzero"`      // likewise

@@ -287,7 +287,7 @@ func (t *tx) complete(ctx context.Context, c review.Claim, r finishing, o findin
 		files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
 		not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
 		excluded_files = ?, switched_off = ?, publish = ?, fail_on = COALESCE(NULLIF(?, ''), fail_on),
-		head_title = ?, head_author = ?, search = ?, new_count = ?, fixed_count = ?, suppressed_count = ?, `+setOpen,
+		head_title = ?, head_author = ?, search = ?, new_total = ?, fixed_total = ?, suppressed_total = ?, `+setOpen,
 		append(args, openValues(o.Summary)...)...)
 }
 

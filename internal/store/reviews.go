@@ -25,7 +25,7 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
 	looked_at_rules, priority, created_by, excluded_files, switched_off, publish, head_title, head_author,
-	new_count, fixed_count, suppressed_count, ` + openColumns
+	new_total, fixed_total, suppressed_total, ` + openColumns
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -70,9 +70,9 @@ type reviewRow struct {
 
 	HeadTitle       string `db:"head_title"`
 	HeadAuthor      string `db:"head_author"`
-	NewCount        int    `db:"new_count"`
-	FixedCount      int    `db:"fixed_count"`
-	SuppressedCount int    `db:"suppressed_count"`
+	NewTotal        int    `db:"new_total"`
+	FixedTotal      int    `db:"fixed_total"`
+	SuppressedTotal int    `db:"suppressed_total"`
 	openRow
 }
 
@@ -93,7 +93,7 @@ func (r reviewRow) review() review.Review {
 		LookedAt:    finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
 		SwitchedOff: r.SwitchedOff.value, Publish: r.Publish.value,
 		HeadTitle: r.HeadTitle, HeadAuthor: r.HeadAuthor,
-		NewCount: r.NewCount, FixedCount: r.FixedCount, SuppressedCount: r.SuppressedCount,
+		NewTotal: r.NewTotal, FixedTotal: r.FixedTotal, SuppressedTotal: r.SuppressedTotal,
 	}
 	if r.ExcludedFiles > 0 {
 		out.Exclusions = finding.Exclusions{Files: r.ExcludedFiles, By: rule.FilePath}

@@ -78,9 +78,9 @@ CREATE TABLE reviews (
     head_title      TEXT    NOT NULL DEFAULT '',
     head_author     TEXT    NOT NULL DEFAULT '',
     search          TEXT    NOT NULL DEFAULT '', -- repo#pr_number, title and author, in lower case
-    new_count        INTEGER NOT NULL DEFAULT 0, -- reported findings that are new
-    fixed_count      INTEGER NOT NULL DEFAULT 0,
-    suppressed_count INTEGER NOT NULL DEFAULT 0,
+    new_total        INTEGER NOT NULL DEFAULT 0, -- reported findings that are new
+    fixed_total      INTEGER NOT NULL DEFAULT 0,
+    suppressed_total INTEGER NOT NULL DEFAULT 0,
     latest          INTEGER NOT NULL DEFAULT 0 CHECK (latest IN (0, 1)), -- of the complete ones of its pull request
     -- Findings of summary that nobody has set aside. The verdict is decided by them.
     open_critical   INTEGER NOT NULL DEFAULT 0,

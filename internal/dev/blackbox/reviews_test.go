@@ -74,8 +74,8 @@ func TestReviewEndToEnd(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		"review_id", "status", "pr_number", "repo", "completed_at", "findings", "summary", "ruleset", "head_sha",
 		"base_sha", "created_at", "started_at", "skipped", "truncated", "rules_digest", "suppressed", "fixed", "verdict",
-		"base_found_by", "looked_at", "switched_off", "priority", "created_by", "observed", "open", "new_count",
-		"fixed_count", "suppressed_count", "head_title", "head_author",
+		"base_found_by", "looked_at", "switched_off", "priority", "created_by", "observed", "open", "new_total",
+		"fixed_total", "suppressed_total", "head_title", "head_author",
 	}, keys(m))
 	assert.Equal(t, "complete", m["status"])
 	assert.Equal(t, "acme/api", m["repo"])

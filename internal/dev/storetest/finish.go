@@ -92,7 +92,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
 		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt, Priority: review.Normal,
 		Exclusions: o.Exclusions, SwitchedOff: o.SwitchedOff, Publish: o.Publish,
-		HeadTitle: o.HeadTitle, HeadAuthor: o.HeadAuthor, Open: o.Summary, NewCount: len(o.Findings),
+		HeadTitle: o.HeadTitle, HeadAuthor: o.HeadAuthor, Open: o.Summary, NewTotal: len(o.Findings),
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

@@ -35,8 +35,8 @@ func toReview(r review.Review) *prwardenv1.Review {
 		HeadTitle:   given(text(r.HeadTitle)), HeadAuthor: given(text(r.HeadAuthor)),
 	}
 	if r.Status == review.Complete {
-		out.Open, out.NewCount = toSummary(r.Open), count(r.NewCount)
-		out.FixedCount, out.SuppressedCount = count(r.FixedCount), count(r.SuppressedCount)
+		out.Open, out.NewTotal = toSummary(r.Open), count(r.NewTotal)
+		out.FixedTotal, out.SuppressedTotal = count(r.FixedTotal), count(r.SuppressedTotal)
 		out.Exclusions, out.SwitchedOff = toExclusions(r.Exclusions), each(r.SwitchedOff, toSwitchedOff)
 		out.LookedAt = &prwardenv1.LookedAt{
 			Files: clamp(r.LookedAt.Files), AddedLines: clamp(r.LookedAt.AddedLines), Rules: clamp(r.LookedAt.Rules),
@@ -58,8 +58,8 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		HeadTitle: given(text(r.HeadTitle)), HeadAuthor: given(text(r.HeadAuthor)),
 	}
 	if r.Status == review.Complete {
-		out.Open, out.NewCount = toSummary(r.Open), count(r.NewCount)
-		out.FixedCount, out.SuppressedCount = count(r.FixedCount), count(r.SuppressedCount)
+		out.Open, out.NewTotal = toSummary(r.Open), count(r.NewTotal)
+		out.FixedTotal, out.SuppressedTotal = count(r.FixedTotal), count(r.SuppressedTotal)
 	}
 
 	return out

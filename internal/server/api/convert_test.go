@@ -59,7 +59,7 @@ func full() review.Review {
 		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 		CheckURL:  "https://github.com/acme/shop/pull/42/checks",
-		HeadTitle: "Add a cart", HeadAuthor: "ann", NewCount: 1, FixedCount: 2, SuppressedCount: 3,
+		HeadTitle: "Add a cart", HeadAuthor: "ann", NewTotal: 1, FixedTotal: 2, SuppressedTotal: 3,
 		Open: finding.Summary{rule.Critical: 1, rule.High: 1, rule.Medium: 1, rule.Warning: 1, rule.Low: 1, rule.Info: 1},
 	}
 }

@@ -215,13 +215,13 @@ func (h *Handler) reviewView(v *visit) (*reviewView, error) {
 // tabs are the states with their counts, as the review tells them.
 func (r *reviewView) tabs() (tabs []tab) {
 	open, all := sumOf(countsOf(r.GetOpen())), sumOf(countsOf(r.GetSummary()))
-	fresh := int(r.GetNewCount())
+	fresh := int(r.GetNewTotal())
 	for _, t := range []tab{
 		{Value: "open", Label: "Open", N: open},
 		{Value: "new", Label: "New", N: fresh},
 		{Value: "existing", Label: "Existing", N: all - fresh},
-		{Value: "fixed", Label: "Fixed", N: int(r.GetFixedCount())},
-		{Value: "suppressed", Label: "Suppressed", N: int(r.GetSuppressedCount())},
+		{Value: "fixed", Label: "Fixed", N: int(r.GetFixedTotal())},
+		{Value: "suppressed", Label: "Suppressed", N: int(r.GetSuppressedTotal())},
 		{Value: "decided", Label: "Decided", N: all - open},
 		{Value: "observed", Label: "Observed", N: len(r.GetObserved())},
 		{Value: "skipped", Label: "Not looked at", N: len(r.GetSkipped())},

@@ -643,7 +643,7 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if n := row.GetNewCount(); n > 0 {
+		if n := row.GetNewTotal(); n > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<span class=\"new\">+")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -662,7 +662,7 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if n := row.GetFixedCount(); n > 0 {
+		if n := row.GetFixedTotal(); n > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<span class=\"fix\">−")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

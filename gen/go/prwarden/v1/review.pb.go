@@ -835,11 +835,11 @@ type Review struct {
 	// is decided; absent until complete.
 	Open *SeveritySummary `protobuf:"bytes,32,opt,name=open,proto3" json:"open,omitempty"`
 	// How many findings that are reported are new; absent until complete.
-	NewCount *int32 `protobuf:"varint,33,opt,name=new_count,json=newCount,proto3,oneof" json:"new_count,omitempty"`
+	NewTotal *int32 `protobuf:"varint,33,opt,name=new_total,json=newTotal,proto3,oneof" json:"new_total,omitempty"`
 	// How many findings are fixed; absent until complete.
-	FixedCount *int32 `protobuf:"varint,34,opt,name=fixed_count,json=fixedCount,proto3,oneof" json:"fixed_count,omitempty"`
+	FixedTotal *int32 `protobuf:"varint,34,opt,name=fixed_total,json=fixedTotal,proto3,oneof" json:"fixed_total,omitempty"`
 	// How many findings a comment suppresses; absent until complete.
-	SuppressedCount *int32 `protobuf:"varint,35,opt,name=suppressed_count,json=suppressedCount,proto3,oneof" json:"suppressed_count,omitempty"`
+	SuppressedTotal *int32 `protobuf:"varint,35,opt,name=suppressed_total,json=suppressedTotal,proto3,oneof" json:"suppressed_total,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1098,23 +1098,23 @@ func (x *Review) GetOpen() *SeveritySummary {
 	return nil
 }
 
-func (x *Review) GetNewCount() int32 {
-	if x != nil && x.NewCount != nil {
-		return *x.NewCount
+func (x *Review) GetNewTotal() int32 {
+	if x != nil && x.NewTotal != nil {
+		return *x.NewTotal
 	}
 	return 0
 }
 
-func (x *Review) GetFixedCount() int32 {
-	if x != nil && x.FixedCount != nil {
-		return *x.FixedCount
+func (x *Review) GetFixedTotal() int32 {
+	if x != nil && x.FixedTotal != nil {
+		return *x.FixedTotal
 	}
 	return 0
 }
 
-func (x *Review) GetSuppressedCount() int32 {
-	if x != nil && x.SuppressedCount != nil {
-		return *x.SuppressedCount
+func (x *Review) GetSuppressedTotal() int32 {
+	if x != nil && x.SuppressedTotal != nil {
+		return *x.SuppressedTotal
 	}
 	return 0
 }
@@ -3425,11 +3425,11 @@ type ListedReview struct {
 	// is decided; absent until complete.
 	Open *SeveritySummary `protobuf:"bytes,19,opt,name=open,proto3" json:"open,omitempty"`
 	// How many findings that are reported are new; absent until complete.
-	NewCount *int32 `protobuf:"varint,20,opt,name=new_count,json=newCount,proto3,oneof" json:"new_count,omitempty"`
+	NewTotal *int32 `protobuf:"varint,20,opt,name=new_total,json=newTotal,proto3,oneof" json:"new_total,omitempty"`
 	// How many findings are fixed; absent until complete.
-	FixedCount *int32 `protobuf:"varint,21,opt,name=fixed_count,json=fixedCount,proto3,oneof" json:"fixed_count,omitempty"`
+	FixedTotal *int32 `protobuf:"varint,21,opt,name=fixed_total,json=fixedTotal,proto3,oneof" json:"fixed_total,omitempty"`
 	// How many findings a comment suppresses; absent until complete.
-	SuppressedCount *int32 `protobuf:"varint,22,opt,name=suppressed_count,json=suppressedCount,proto3,oneof" json:"suppressed_count,omitempty"`
+	SuppressedTotal *int32 `protobuf:"varint,22,opt,name=suppressed_total,json=suppressedTotal,proto3,oneof" json:"suppressed_total,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -3597,23 +3597,23 @@ func (x *ListedReview) GetOpen() *SeveritySummary {
 	return nil
 }
 
-func (x *ListedReview) GetNewCount() int32 {
-	if x != nil && x.NewCount != nil {
-		return *x.NewCount
+func (x *ListedReview) GetNewTotal() int32 {
+	if x != nil && x.NewTotal != nil {
+		return *x.NewTotal
 	}
 	return 0
 }
 
-func (x *ListedReview) GetFixedCount() int32 {
-	if x != nil && x.FixedCount != nil {
-		return *x.FixedCount
+func (x *ListedReview) GetFixedTotal() int32 {
+	if x != nil && x.FixedTotal != nil {
+		return *x.FixedTotal
 	}
 	return 0
 }
 
-func (x *ListedReview) GetSuppressedCount() int32 {
-	if x != nil && x.SuppressedCount != nil {
-		return *x.SuppressedCount
+func (x *ListedReview) GetSuppressedTotal() int32 {
+	if x != nil && x.SuppressedTotal != nil {
+		return *x.SuppressedTotal
 	}
 	return 0
 }
@@ -3914,10 +3914,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"R\n" +
 	"headAuthor\x88\x01\x01\x120\n" +
 	"\x04open\x18  \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\x04open\x12 \n" +
-	"\tnew_count\x18! \x01(\x05H\vR\bnewCount\x88\x01\x01\x12$\n" +
-	"\vfixed_count\x18\" \x01(\x05H\fR\n" +
-	"fixedCount\x88\x01\x01\x12.\n" +
-	"\x10suppressed_count\x18# \x01(\x05H\rR\x0fsuppressedCount\x88\x01\x01\"^\n" +
+	"\tnew_total\x18! \x01(\x05H\vR\bnewTotal\x88\x01\x01\x12$\n" +
+	"\vfixed_total\x18\" \x01(\x05H\fR\n" +
+	"fixedTotal\x88\x01\x01\x12.\n" +
+	"\x10suppressed_total\x18# \x01(\x05H\rR\x0fsuppressedTotal\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -3926,7 +3926,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xba\v\x92A\xb6\v2\xb3\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_count\": 1, \"fixed_count\": 0, \"suppressed_count\": 0}B\t\n" +
+	"\bcanceled\x10\x05:\xba\v\x92A\xb6\v2\xb3\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -3940,9 +3940,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_head_titleB\x0e\n" +
 	"\f_head_authorB\f\n" +
 	"\n" +
-	"_new_countB\x0e\n" +
-	"\f_fixed_countB\x13\n" +
-	"\x11_suppressed_count\"9\n" +
+	"_new_totalB\x0e\n" +
+	"\f_fixed_totalB\x13\n" +
+	"\x11_suppressed_total\"9\n" +
 	"\bPriority\"-\n" +
 	"\x05Level\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
@@ -4262,7 +4262,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\t_standing\"\xc3\a\n" +
 	"\x13ListReviewsResponse\x12<\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc5\x06\x92A\xc1\x062\xbe\x06{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_count\": 1, \"fixed_count\": 0, \"suppressed_count\": 0}], \"next_page_token\": \"\"}\"\xfb\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc5\x06\x92A\xc1\x062\xbe\x06{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}], \"next_page_token\": \"\"}\"\xfb\x02\n" +
 	"\x13CountReviewsRequest\x12%\n" +
 	"\x05query\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05query\x88\x01\x01\x12.\n" +
@@ -4314,10 +4314,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vhead_author\x18\x12 \x01(\tH\x05R\n" +
 	"headAuthor\x88\x01\x01\x120\n" +
 	"\x04open\x18\x13 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\x04open\x12 \n" +
-	"\tnew_count\x18\x14 \x01(\x05H\x06R\bnewCount\x88\x01\x01\x12$\n" +
-	"\vfixed_count\x18\x15 \x01(\x05H\aR\n" +
-	"fixedCount\x88\x01\x01\x12.\n" +
-	"\x10suppressed_count\x18\x16 \x01(\x05H\bR\x0fsuppressedCount\x88\x01\x01B\t\n" +
+	"\tnew_total\x18\x14 \x01(\x05H\x06R\bnewTotal\x88\x01\x01\x12$\n" +
+	"\vfixed_total\x18\x15 \x01(\x05H\aR\n" +
+	"fixedTotal\x88\x01\x01\x12.\n" +
+	"\x10suppressed_total\x18\x16 \x01(\x05H\bR\x0fsuppressedTotal\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\v\n" +
@@ -4325,9 +4325,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_head_titleB\x0e\n" +
 	"\f_head_authorB\f\n" +
 	"\n" +
-	"_new_countB\x0e\n" +
-	"\f_fixed_countB\x13\n" +
-	"\x11_suppressed_count\"v\n" +
+	"_new_totalB\x0e\n" +
+	"\f_fixed_totalB\x13\n" +
+	"\x11_suppressed_total\"v\n" +
 	"\x13CancelReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +

@@ -115,7 +115,7 @@ const (
 	reviewQuery = `SELECT id, repo, pr_number, ruleset, status, created_at, started_at, completed_at, head_sha,
 		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on, previous_id,
 		created_by, base_found_by, looked_at_files, looked_at_lines, looked_at_rules, priority,
-		head_title, head_author, new_count, fixed_count, suppressed_count
+		head_title, head_author, new_total, fixed_total, suppressed_total
 		FROM reviews WHERE organization = ? AND id = ?`
 	findingsQuery = `SELECT rule_id FROM findings WHERE review_id = ? ORDER BY position`
 	skipsQuery    = `SELECT file FROM skips WHERE review_id = ? ORDER BY position`
@@ -166,9 +166,9 @@ type reviewRow struct {
 	Priority       int            `db:"priority"`
 	HeadTitle      string         `db:"head_title"`
 	HeadAuthor     string         `db:"head_author"`
-	New            int32          `db:"new_count"`
-	Fixed          int32          `db:"fixed_count"`
-	Suppressed     int32          `db:"suppressed_count"`
+	New            int32          `db:"new_total"`
+	Fixed          int32          `db:"fixed_total"`
+	Suppressed     int32          `db:"suppressed_total"`
 }
 
 // GetReview implements ReviewService.
@@ -211,7 +211,7 @@ func answer(row reviewRow) (*prwardenv1.GetReviewResponse, error) {
 			Warning: summary["warning"], Low: summary["low"], Info: summary["info"],
 		},
 		PreviousReviewId: given(row.PreviousID), Truncated: row.Truncated, CreatedBy: row.CreatedBy,
-		Priority: prwardenv1.Priority_Level(row.Priority + 1).Enum(), // from 0 there, unspecified here
+		Priority:  prwardenv1.Priority_Level(row.Priority + 1).Enum(), // from 0 there, unspecified here
 		HeadTitle: given(row.HeadTitle), HeadAuthor: given(row.HeadAuthor),
 	}
 
@@ -221,7 +221,7 @@ func answer(row reviewRow) (*prwardenv1.GetReviewResponse, error) {
 	if row.Status == "complete" {
 		threshold := prwardenv1.Severity_Level(prwardenv1.Severity_Level_value[row.FailOn])
 		out.BaseFoundBy = prwardenv1.Base_FoundBy(prwardenv1.Base_FoundBy_value[row.BaseFoundBy]).Enum()
-		out.NewCount, out.FixedCount, out.SuppressedCount = &row.New, &row.Fixed, &row.Suppressed
+		out.NewTotal, out.FixedTotal, out.SuppressedTotal = &row.New, &row.Fixed, &row.Suppressed
 		out.Open = &prwardenv1.SeveritySummary{} // there are no findings
 		out.LookedAt = &prwardenv1.LookedAt{Files: row.Files, AddedLines: row.Lines, Rules: row.Rules}
 		out.Verdict = &prwardenv1.Verdict{Outcome: prwardenv1.Verdict_pass.Enum(), Threshold: threshold.Enum()}

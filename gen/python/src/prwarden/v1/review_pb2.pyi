@@ -95,9 +95,9 @@ class Review(google.protobuf.message.Message):
     HEAD_TITLE_FIELD_NUMBER: builtins.int
     HEAD_AUTHOR_FIELD_NUMBER: builtins.int
     OPEN_FIELD_NUMBER: builtins.int
-    NEW_COUNT_FIELD_NUMBER: builtins.int
-    FIXED_COUNT_FIELD_NUMBER: builtins.int
-    SUPPRESSED_COUNT_FIELD_NUMBER: builtins.int
+    NEW_TOTAL_FIELD_NUMBER: builtins.int
+    FIXED_TOTAL_FIELD_NUMBER: builtins.int
+    SUPPRESSED_TOTAL_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -153,11 +153,11 @@ class Review(google.protobuf.message.Message):
     """Who opened the pull request, of at most 100 bytes: the login that the code host
     told, else the author's name of the head commit. Absent until known.
     """
-    new_count: builtins.int
+    new_total: builtins.int
     """How many findings that are reported are new; absent until complete."""
-    fixed_count: builtins.int
+    fixed_total: builtins.int
     """How many findings are fixed; absent until complete."""
-    suppressed_count: builtins.int
+    suppressed_total: builtins.int
     """How many findings a comment suppresses; absent until complete."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
@@ -273,12 +273,12 @@ class Review(google.protobuf.message.Message):
         head_title: builtins.str | None = ...,
         head_author: builtins.str | None = ...,
         open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
-        new_count: builtins.int | None = ...,
-        fixed_count: builtins.int | None = ...,
-        suppressed_count: builtins.int | None = ...,
+        new_total: builtins.int | None = ...,
+        fixed_total: builtins.int | None = ...,
+        suppressed_total: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_count", b"new_count", "open", b"open", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_count", b"new_count", "observed", b"observed", "open", b"open", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "suppressed_count", b"suppressed_count", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "exclusions", b"exclusions", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_total", b"new_total", "open", b"open", "previous_review_id", b"previous_review_id", "priority", b"priority", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_check_url", b"_check_url", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_previous_review_id", b"_previous_review_id", "_priority", b"_priority", "_rules_digest", b"_rules_digest", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "check_url", b"check_url", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "exclusions", b"exclusions", "findings", b"findings", "fixed", b"fixed", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "looked_at", b"looked_at", "new_total", b"new_total", "observed", b"observed", "open", b"open", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "suppressed_total", b"suppressed_total", "switched_off", b"switched_off", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
@@ -288,7 +288,7 @@ class Review(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_check_url", b"_check_url"]) -> typing.Literal["check_url"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_fixed_count", b"_fixed_count"]) -> typing.Literal["fixed_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_fixed_total", b"_fixed_total"]) -> typing.Literal["fixed_total"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_author", b"_head_author"]) -> typing.Literal["head_author"] | None: ...
     @typing.overload
@@ -296,7 +296,7 @@ class Review(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_new_count", b"_new_count"]) -> typing.Literal["new_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_new_total", b"_new_total"]) -> typing.Literal["new_total"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_previous_review_id", b"_previous_review_id"]) -> typing.Literal["previous_review_id"] | None: ...
     @typing.overload
@@ -306,7 +306,7 @@ class Review(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_count", b"_suppressed_count"]) -> typing.Literal["suppressed_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_total", b"_suppressed_total"]) -> typing.Literal["suppressed_total"] | None: ...
 
 Global___Review: typing_extensions.TypeAlias = Review
 
@@ -1848,9 +1848,9 @@ class ListedReview(google.protobuf.message.Message):
     HEAD_TITLE_FIELD_NUMBER: builtins.int
     HEAD_AUTHOR_FIELD_NUMBER: builtins.int
     OPEN_FIELD_NUMBER: builtins.int
-    NEW_COUNT_FIELD_NUMBER: builtins.int
-    FIXED_COUNT_FIELD_NUMBER: builtins.int
-    SUPPRESSED_COUNT_FIELD_NUMBER: builtins.int
+    NEW_TOTAL_FIELD_NUMBER: builtins.int
+    FIXED_TOTAL_FIELD_NUMBER: builtins.int
+    SUPPRESSED_TOTAL_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -1882,11 +1882,11 @@ class ListedReview(google.protobuf.message.Message):
     """Who opened the pull request, of at most 100 bytes: the login that the code host
     told, else the author's name of the head commit. Absent until known.
     """
-    new_count: builtins.int
+    new_total: builtins.int
     """How many findings that are reported are new; absent until complete."""
-    fixed_count: builtins.int
+    fixed_total: builtins.int
     """How many findings are fixed; absent until complete."""
-    suppressed_count: builtins.int
+    suppressed_total: builtins.int
     """How many findings a comment suppresses; absent until complete."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
@@ -1940,16 +1940,16 @@ class ListedReview(google.protobuf.message.Message):
         head_title: builtins.str | None = ...,
         head_author: builtins.str | None = ...,
         open: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
-        new_count: builtins.int | None = ...,
-        fixed_count: builtins.int | None = ...,
-        suppressed_count: builtins.int | None = ...,
+        new_total: builtins.int | None = ...,
+        fixed_total: builtins.int | None = ...,
+        suppressed_total: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_priority", b"_priority", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_count", b"new_count", "open", b"open", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_count", b"_fixed_count", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_count", b"_new_count", "_priority", b"_priority", "_status", b"_status", "_suppressed_count", b"_suppressed_count", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "fixed_count", b"fixed_count", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_count", b"new_count", "open", b"open", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_count", b"suppressed_count", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_fixed_count", b"_fixed_count"]) -> typing.Literal["fixed_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_fixed_total", b"_fixed_total"]) -> typing.Literal["fixed_total"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_author", b"_head_author"]) -> typing.Literal["head_author"] | None: ...
     @typing.overload
@@ -1957,13 +1957,13 @@ class ListedReview(google.protobuf.message.Message):
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_head_title", b"_head_title"]) -> typing.Literal["head_title"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_new_count", b"_new_count"]) -> typing.Literal["new_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_new_total", b"_new_total"]) -> typing.Literal["new_total"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_priority", b"_priority"]) -> typing.Literal["priority"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_count", b"_suppressed_count"]) -> typing.Literal["suppressed_count"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_suppressed_total", b"_suppressed_total"]) -> typing.Literal["suppressed_total"] | None: ...
 
 Global___ListedReview: typing_extensions.TypeAlias = ListedReview
 

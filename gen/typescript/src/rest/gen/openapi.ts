@@ -2175,7 +2175,7 @@ export interface components {
              * Format: int32
              * @description How many findings are fixed; absent until complete.
              */
-            fixed_count?: number;
+            fixed_total?: number;
             /** @description Who opened the pull request, of at most 100 bytes: the login that the code host told, else the author's name of the head commit. Absent until known. */
             head_author?: string;
             /** @description Commit at the head of the pull request; absent until known. */
@@ -2186,7 +2186,7 @@ export interface components {
              * Format: int32
              * @description How many findings that are reported are new; absent until complete.
              */
-            new_count?: number;
+            new_total?: number;
             /** @description Counts of the findings in `summary` that nobody has set aside, by which `verdict` is decided; absent until complete. */
             open?: components["schemas"]["SeveritySummary"];
             /**
@@ -2215,7 +2215,7 @@ export interface components {
              * Format: int32
              * @description How many findings a comment suppresses; absent until complete.
              */
-            suppressed_count?: number;
+            suppressed_total?: number;
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
             /** @description Whether the pull request passes; absent until complete. */
@@ -2672,7 +2672,7 @@ export interface components {
              * Format: int32
              * @description How many findings are fixed; absent until complete.
              */
-            fixed_count?: number;
+            fixed_total?: number;
             /** @description Who opened the pull request, of at most 100 bytes: the login that the code host told, else the author's name of the head commit. Absent until known. */
             head_author?: string;
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
@@ -2685,7 +2685,7 @@ export interface components {
              * Format: int32
              * @description How many findings that are reported are new; absent until complete.
              */
-            new_count?: number;
+            new_total?: number;
             /** @description Findings of rules in the mode `observe`, in the order of `findings`. They count neither in `summary` nor in `verdict`, and are never in `fixed`. At most 10,000. */
             observed: components["schemas"]["Finding"][];
             /** @description Counts of the findings in `summary` that nobody has set aside, by which `verdict` is decided; absent until complete. */
@@ -2724,7 +2724,7 @@ export interface components {
              * Format: int32
              * @description How many findings a comment suppresses; absent until complete.
              */
-            suppressed_count?: number;
+            suppressed_total?: number;
             /** @description Rules that the organization's policy or the repository's rules file switched off or made weaker, by id. */
             switched_off: components["schemas"]["SwitchedOff"][];
             /** @description Whether there were more findings or skips than are stored. */
@@ -6469,11 +6469,11 @@ export interface operations {
                      *           "completed_at": "2026-11-20T09:41:07Z",
                      *           "created_at": "2026-11-20T09:41:03Z",
                      *           "created_by": "key:key_01k9w1m8d2c7b5v4",
-                     *           "fixed_count": 0,
+                     *           "fixed_total": 0,
                      *           "head_author": "ann",
                      *           "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *           "head_title": "Add a cart",
-                     *           "new_count": 1,
+                     *           "new_total": 1,
                      *           "open": {
                      *             "critical": 0,
                      *             "high": 1,
@@ -6497,7 +6497,7 @@ export interface operations {
                      *             "medium": 0,
                      *             "warning": 0
                      *           },
-                     *           "suppressed_count": 0,
+                     *           "suppressed_total": 0,
                      *           "truncated": false,
                      *           "verdict": {
                      *             "not_looked_at": 0,
@@ -6623,7 +6623,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "fixed": [],
-                     *       "fixed_count": 0,
+                     *       "fixed_total": 0,
                      *       "head_author": "ann",
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *       "head_title": "Add a cart",
@@ -6632,7 +6632,7 @@ export interface operations {
                      *         "files": 3,
                      *         "rules": 433
                      *       },
-                     *       "new_count": 1,
+                     *       "new_total": 1,
                      *       "observed": [],
                      *       "open": {
                      *         "critical": 0,
@@ -6660,7 +6660,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
-                     *       "suppressed_count": 0,
+                     *       "suppressed_total": 0,
                      *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {
@@ -7026,7 +7026,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "fixed": [],
-                     *       "fixed_count": 0,
+                     *       "fixed_total": 0,
                      *       "head_author": "ann",
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
                      *       "head_title": "Add a cart",
@@ -7035,7 +7035,7 @@ export interface operations {
                      *         "files": 3,
                      *         "rules": 433
                      *       },
-                     *       "new_count": 1,
+                     *       "new_total": 1,
                      *       "observed": [],
                      *       "open": {
                      *         "critical": 0,
@@ -7063,7 +7063,7 @@ export interface operations {
                      *         "warning": 0
                      *       },
                      *       "suppressed": [],
-                     *       "suppressed_count": 0,
+                     *       "suppressed_total": 0,
                      *       "switched_off": [],
                      *       "truncated": false,
                      *       "verdict": {

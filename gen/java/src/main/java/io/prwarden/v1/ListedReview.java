@@ -867,18 +867,18 @@ private static final long serialVersionUID = 0L;
     return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
   }
 
-  public static final int NEW_COUNT_FIELD_NUMBER = 20;
-  private int newCount_ = 0;
+  public static final int NEW_TOTAL_FIELD_NUMBER = 20;
+  private int newTotal_ = 0;
   /**
    * <pre>
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-   * @return Whether the newCount field is set.
+   * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+   * @return Whether the newTotal field is set.
    */
   @java.lang.Override
-  public boolean hasNewCount() {
+  public boolean hasNewTotal() {
     return ((bitField0_ & 0x00002000) != 0);
   }
   /**
@@ -886,26 +886,26 @@ private static final long serialVersionUID = 0L;
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-   * @return The newCount.
+   * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+   * @return The newTotal.
    */
   @java.lang.Override
-  public int getNewCount() {
-    return newCount_;
+  public int getNewTotal() {
+    return newTotal_;
   }
 
-  public static final int FIXED_COUNT_FIELD_NUMBER = 21;
-  private int fixedCount_ = 0;
+  public static final int FIXED_TOTAL_FIELD_NUMBER = 21;
+  private int fixedTotal_ = 0;
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-   * @return Whether the fixedCount field is set.
+   * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+   * @return Whether the fixedTotal field is set.
    */
   @java.lang.Override
-  public boolean hasFixedCount() {
+  public boolean hasFixedTotal() {
     return ((bitField0_ & 0x00004000) != 0);
   }
   /**
@@ -913,26 +913,26 @@ private static final long serialVersionUID = 0L;
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-   * @return The fixedCount.
+   * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+   * @return The fixedTotal.
    */
   @java.lang.Override
-  public int getFixedCount() {
-    return fixedCount_;
+  public int getFixedTotal() {
+    return fixedTotal_;
   }
 
-  public static final int SUPPRESSED_COUNT_FIELD_NUMBER = 22;
-  private int suppressedCount_ = 0;
+  public static final int SUPPRESSED_TOTAL_FIELD_NUMBER = 22;
+  private int suppressedTotal_ = 0;
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-   * @return Whether the suppressedCount field is set.
+   * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+   * @return Whether the suppressedTotal field is set.
    */
   @java.lang.Override
-  public boolean hasSuppressedCount() {
+  public boolean hasSuppressedTotal() {
     return ((bitField0_ & 0x00008000) != 0);
   }
   /**
@@ -940,12 +940,12 @@ private static final long serialVersionUID = 0L;
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-   * @return The suppressedCount.
+   * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+   * @return The suppressedTotal.
    */
   @java.lang.Override
-  public int getSuppressedCount() {
-    return suppressedCount_;
+  public int getSuppressedTotal() {
+    return suppressedTotal_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -1020,13 +1020,13 @@ private static final long serialVersionUID = 0L;
       output.writeMessage(19, getOpen());
     }
     if (((bitField0_ & 0x00002000) != 0)) {
-      output.writeInt32(20, newCount_);
+      output.writeInt32(20, newTotal_);
     }
     if (((bitField0_ & 0x00004000) != 0)) {
-      output.writeInt32(21, fixedCount_);
+      output.writeInt32(21, fixedTotal_);
     }
     if (((bitField0_ & 0x00008000) != 0)) {
-      output.writeInt32(22, suppressedCount_);
+      output.writeInt32(22, suppressedTotal_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1107,15 +1107,15 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00002000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(20, newCount_);
+        .computeInt32Size(20, newTotal_);
     }
     if (((bitField0_ & 0x00004000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(21, fixedCount_);
+        .computeInt32Size(21, fixedTotal_);
     }
     if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(22, suppressedCount_);
+        .computeInt32Size(22, suppressedTotal_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1207,20 +1207,20 @@ private static final long serialVersionUID = 0L;
       if (!getOpen()
           .equals(other.getOpen())) return false;
     }
-    if (hasNewCount() != other.hasNewCount()) return false;
-    if (hasNewCount()) {
-      if (getNewCount()
-          != other.getNewCount()) return false;
+    if (hasNewTotal() != other.hasNewTotal()) return false;
+    if (hasNewTotal()) {
+      if (getNewTotal()
+          != other.getNewTotal()) return false;
     }
-    if (hasFixedCount() != other.hasFixedCount()) return false;
-    if (hasFixedCount()) {
-      if (getFixedCount()
-          != other.getFixedCount()) return false;
+    if (hasFixedTotal() != other.hasFixedTotal()) return false;
+    if (hasFixedTotal()) {
+      if (getFixedTotal()
+          != other.getFixedTotal()) return false;
     }
-    if (hasSuppressedCount() != other.hasSuppressedCount()) return false;
-    if (hasSuppressedCount()) {
-      if (getSuppressedCount()
-          != other.getSuppressedCount()) return false;
+    if (hasSuppressedTotal() != other.hasSuppressedTotal()) return false;
+    if (hasSuppressedTotal()) {
+      if (getSuppressedTotal()
+          != other.getSuppressedTotal()) return false;
     }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
@@ -1298,17 +1298,17 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + OPEN_FIELD_NUMBER;
       hash = (53 * hash) + getOpen().hashCode();
     }
-    if (hasNewCount()) {
-      hash = (37 * hash) + NEW_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getNewCount();
+    if (hasNewTotal()) {
+      hash = (37 * hash) + NEW_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getNewTotal();
     }
-    if (hasFixedCount()) {
-      hash = (37 * hash) + FIXED_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getFixedCount();
+    if (hasFixedTotal()) {
+      hash = (37 * hash) + FIXED_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getFixedTotal();
     }
-    if (hasSuppressedCount()) {
-      hash = (37 * hash) + SUPPRESSED_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getSuppressedCount();
+    if (hasSuppressedTotal()) {
+      hash = (37 * hash) + SUPPRESSED_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getSuppressedTotal();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1505,9 +1505,9 @@ private static final long serialVersionUID = 0L;
         openBuilder_.dispose();
         openBuilder_ = null;
       }
-      newCount_ = 0;
-      fixedCount_ = 0;
-      suppressedCount_ = 0;
+      newTotal_ = 0;
+      fixedTotal_ = 0;
+      suppressedTotal_ = 0;
       return this;
     }
 
@@ -1627,15 +1627,15 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00001000;
       }
       if (((from_bitField0_ & 0x00080000) != 0)) {
-        result.newCount_ = newCount_;
+        result.newTotal_ = newTotal_;
         to_bitField0_ |= 0x00002000;
       }
       if (((from_bitField0_ & 0x00100000) != 0)) {
-        result.fixedCount_ = fixedCount_;
+        result.fixedTotal_ = fixedTotal_;
         to_bitField0_ |= 0x00004000;
       }
       if (((from_bitField0_ & 0x00200000) != 0)) {
-        result.suppressedCount_ = suppressedCount_;
+        result.suppressedTotal_ = suppressedTotal_;
         to_bitField0_ |= 0x00008000;
       }
       result.bitField0_ |= to_bitField0_;
@@ -1726,14 +1726,14 @@ private static final long serialVersionUID = 0L;
       if (other.hasOpen()) {
         mergeOpen(other.getOpen());
       }
-      if (other.hasNewCount()) {
-        setNewCount(other.getNewCount());
+      if (other.hasNewTotal()) {
+        setNewTotal(other.getNewTotal());
       }
-      if (other.hasFixedCount()) {
-        setFixedCount(other.getFixedCount());
+      if (other.hasFixedTotal()) {
+        setFixedTotal(other.getFixedTotal());
       }
-      if (other.hasSuppressedCount()) {
-        setSuppressedCount(other.getSuppressedCount());
+      if (other.hasSuppressedTotal()) {
+        setSuppressedTotal(other.getSuppressedTotal());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1871,17 +1871,17 @@ private static final long serialVersionUID = 0L;
               break;
             } // case 154
             case 160: {
-              newCount_ = input.readInt32();
+              newTotal_ = input.readInt32();
               bitField0_ |= 0x00080000;
               break;
             } // case 160
             case 168: {
-              fixedCount_ = input.readInt32();
+              fixedTotal_ = input.readInt32();
               bitField0_ |= 0x00100000;
               break;
             } // case 168
             case 176: {
-              suppressedCount_ = input.readInt32();
+              suppressedTotal_ = input.readInt32();
               bitField0_ |= 0x00200000;
               break;
             } // case 176
@@ -4065,17 +4065,17 @@ private static final long serialVersionUID = 0L;
       return openBuilder_;
     }
 
-    private int newCount_ ;
+    private int newTotal_ ;
     /**
      * <pre>
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-     * @return Whether the newCount field is set.
+     * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+     * @return Whether the newTotal field is set.
      */
     @java.lang.Override
-    public boolean hasNewCount() {
+    public boolean hasNewTotal() {
       return ((bitField0_ & 0x00080000) != 0);
     }
     /**
@@ -4083,25 +4083,25 @@ private static final long serialVersionUID = 0L;
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-     * @return The newCount.
+     * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+     * @return The newTotal.
      */
     @java.lang.Override
-    public int getNewCount() {
-      return newCount_;
+    public int getNewTotal() {
+      return newTotal_;
     }
     /**
      * <pre>
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-     * @param value The newCount to set.
+     * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+     * @param value The newTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setNewCount(int value) {
+    public Builder setNewTotal(int value) {
 
-      newCount_ = value;
+      newTotal_ = value;
       bitField0_ |= 0x00080000;
       onChanged();
       return this;
@@ -4111,27 +4111,27 @@ private static final long serialVersionUID = 0L;
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
+     * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearNewCount() {
+    public Builder clearNewTotal() {
       bitField0_ = (bitField0_ & ~0x00080000);
-      newCount_ = 0;
+      newTotal_ = 0;
       onChanged();
       return this;
     }
 
-    private int fixedCount_ ;
+    private int fixedTotal_ ;
     /**
      * <pre>
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-     * @return Whether the fixedCount field is set.
+     * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+     * @return Whether the fixedTotal field is set.
      */
     @java.lang.Override
-    public boolean hasFixedCount() {
+    public boolean hasFixedTotal() {
       return ((bitField0_ & 0x00100000) != 0);
     }
     /**
@@ -4139,25 +4139,25 @@ private static final long serialVersionUID = 0L;
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-     * @return The fixedCount.
+     * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+     * @return The fixedTotal.
      */
     @java.lang.Override
-    public int getFixedCount() {
-      return fixedCount_;
+    public int getFixedTotal() {
+      return fixedTotal_;
     }
     /**
      * <pre>
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-     * @param value The fixedCount to set.
+     * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+     * @param value The fixedTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setFixedCount(int value) {
+    public Builder setFixedTotal(int value) {
 
-      fixedCount_ = value;
+      fixedTotal_ = value;
       bitField0_ |= 0x00100000;
       onChanged();
       return this;
@@ -4167,27 +4167,27 @@ private static final long serialVersionUID = 0L;
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
+     * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearFixedCount() {
+    public Builder clearFixedTotal() {
       bitField0_ = (bitField0_ & ~0x00100000);
-      fixedCount_ = 0;
+      fixedTotal_ = 0;
       onChanged();
       return this;
     }
 
-    private int suppressedCount_ ;
+    private int suppressedTotal_ ;
     /**
      * <pre>
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-     * @return Whether the suppressedCount field is set.
+     * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+     * @return Whether the suppressedTotal field is set.
      */
     @java.lang.Override
-    public boolean hasSuppressedCount() {
+    public boolean hasSuppressedTotal() {
       return ((bitField0_ & 0x00200000) != 0);
     }
     /**
@@ -4195,25 +4195,25 @@ private static final long serialVersionUID = 0L;
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-     * @return The suppressedCount.
+     * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+     * @return The suppressedTotal.
      */
     @java.lang.Override
-    public int getSuppressedCount() {
-      return suppressedCount_;
+    public int getSuppressedTotal() {
+      return suppressedTotal_;
     }
     /**
      * <pre>
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-     * @param value The suppressedCount to set.
+     * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+     * @param value The suppressedTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setSuppressedCount(int value) {
+    public Builder setSuppressedTotal(int value) {
 
-      suppressedCount_ = value;
+      suppressedTotal_ = value;
       bitField0_ |= 0x00200000;
       onChanged();
       return this;
@@ -4223,12 +4223,12 @@ private static final long serialVersionUID = 0L;
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
+     * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearSuppressedCount() {
+    public Builder clearSuppressedTotal() {
       bitField0_ = (bitField0_ & ~0x00200000);
-      suppressedCount_ = 0;
+      suppressedTotal_ = 0;
       onChanged();
       return this;
     }

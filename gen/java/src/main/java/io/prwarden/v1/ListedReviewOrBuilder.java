@@ -490,55 +490,55 @@ public interface ListedReviewOrBuilder extends
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-   * @return Whether the newCount field is set.
+   * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+   * @return Whether the newTotal field is set.
    */
-  boolean hasNewCount();
+  boolean hasNewTotal();
   /**
    * <pre>
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 20 [json_name = "newCount"];</code>
-   * @return The newCount.
+   * <code>optional int32 new_total = 20 [json_name = "newTotal"];</code>
+   * @return The newTotal.
    */
-  int getNewCount();
+  int getNewTotal();
 
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-   * @return Whether the fixedCount field is set.
+   * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+   * @return Whether the fixedTotal field is set.
    */
-  boolean hasFixedCount();
+  boolean hasFixedTotal();
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 21 [json_name = "fixedCount"];</code>
-   * @return The fixedCount.
+   * <code>optional int32 fixed_total = 21 [json_name = "fixedTotal"];</code>
+   * @return The fixedTotal.
    */
-  int getFixedCount();
+  int getFixedTotal();
 
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-   * @return Whether the suppressedCount field is set.
+   * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+   * @return Whether the suppressedTotal field is set.
    */
-  boolean hasSuppressedCount();
+  boolean hasSuppressedTotal();
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 22 [json_name = "suppressedCount"];</code>
-   * @return The suppressedCount.
+   * <code>optional int32 suppressed_total = 22 [json_name = "suppressedTotal"];</code>
+   * @return The suppressedTotal.
    */
-  int getSuppressedCount();
+  int getSuppressedTotal();
 }

@@ -41,8 +41,8 @@ private static final long serialVersionUID = 0L;
     baseSha_ = "";
     skipped_ = java.util.Collections.emptyList();
     rulesDigest_ = "";
-    suppressed17_ = java.util.Collections.emptyList();
-    fixed18_ = java.util.Collections.emptyList();
+    suppressed_ = java.util.Collections.emptyList();
+    fixed_ = java.util.Collections.emptyList();
     previousReviewId_ = "";
     baseRef_ = "";
     baseFoundBy_ = 0;
@@ -987,9 +987,7 @@ private static final long serialVersionUID = 0L;
 
   public static final int SUPPRESSED_FIELD_NUMBER = 17;
   @SuppressWarnings("serial")
-  private java.util.List<io.prwarden.v1.Finding> suppressed17_;
-  // An alternative name is used for field "suppressed" because:
-  //     both repeated field "suppressed" and singular field "suppressed_count" generate the method "getSuppressedCount()"
+  private java.util.List<io.prwarden.v1.Finding> suppressed_;
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -1000,8 +998,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public java.util.List<io.prwarden.v1.Finding> getSuppressed17List() {
-    return suppressed17_;
+  public java.util.List<io.prwarden.v1.Finding> getSuppressedList() {
+    return suppressed_;
   }
   /**
    * <pre>
@@ -1014,8 +1012,8 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getSuppressed17OrBuilderList() {
-    return suppressed17_;
+      getSuppressedOrBuilderList() {
+    return suppressed_;
   }
   /**
    * <pre>
@@ -1027,8 +1025,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public int getSuppressed17Count() {
-    return suppressed17_.size();
+  public int getSuppressedCount() {
+    return suppressed_.size();
   }
   /**
    * <pre>
@@ -1040,8 +1038,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.Finding getSuppressed17(int index) {
-    return suppressed17_.get(index);
+  public io.prwarden.v1.Finding getSuppressed(int index) {
+    return suppressed_.get(index);
   }
   /**
    * <pre>
@@ -1053,16 +1051,14 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
+  public io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
       int index) {
-    return suppressed17_.get(index);
+    return suppressed_.get(index);
   }
 
   public static final int FIXED_FIELD_NUMBER = 18;
   @SuppressWarnings("serial")
-  private java.util.List<io.prwarden.v1.Finding> fixed18_;
-  // An alternative name is used for field "fixed" because:
-  //     both repeated field "fixed" and singular field "fixed_count" generate the method "getFixedCount()"
+  private java.util.List<io.prwarden.v1.Finding> fixed_;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -1076,8 +1072,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public java.util.List<io.prwarden.v1.Finding> getFixed18List() {
-    return fixed18_;
+  public java.util.List<io.prwarden.v1.Finding> getFixedList() {
+    return fixed_;
   }
   /**
    * <pre>
@@ -1093,8 +1089,8 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getFixed18OrBuilderList() {
-    return fixed18_;
+      getFixedOrBuilderList() {
+    return fixed_;
   }
   /**
    * <pre>
@@ -1109,8 +1105,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public int getFixed18Count() {
-    return fixed18_.size();
+  public int getFixedCount() {
+    return fixed_.size();
   }
   /**
    * <pre>
@@ -1125,8 +1121,8 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.Finding getFixed18(int index) {
-    return fixed18_.get(index);
+  public io.prwarden.v1.Finding getFixed(int index) {
+    return fixed_.get(index);
   }
   /**
    * <pre>
@@ -1141,9 +1137,9 @@ private static final long serialVersionUID = 0L;
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   @java.lang.Override
-  public io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
+  public io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
       int index) {
-    return fixed18_.get(index);
+    return fixed_.get(index);
   }
 
   public static final int VERDICT_FIELD_NUMBER = 19;
@@ -1878,18 +1874,18 @@ private static final long serialVersionUID = 0L;
     return open_ == null ? io.prwarden.v1.SeveritySummary.getDefaultInstance() : open_;
   }
 
-  public static final int NEW_COUNT_FIELD_NUMBER = 33;
-  private int newCount_ = 0;
+  public static final int NEW_TOTAL_FIELD_NUMBER = 33;
+  private int newTotal_ = 0;
   /**
    * <pre>
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-   * @return Whether the newCount field is set.
+   * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+   * @return Whether the newTotal field is set.
    */
   @java.lang.Override
-  public boolean hasNewCount() {
+  public boolean hasNewTotal() {
     return ((bitField0_ & 0x00100000) != 0);
   }
   /**
@@ -1897,28 +1893,26 @@ private static final long serialVersionUID = 0L;
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-   * @return The newCount.
+   * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+   * @return The newTotal.
    */
   @java.lang.Override
-  public int getNewCount() {
-    return newCount_;
+  public int getNewTotal() {
+    return newTotal_;
   }
 
-  public static final int FIXED_COUNT_FIELD_NUMBER = 34;
-  private int fixedCount34_ = 0;
-  // An alternative name is used for field "fixed_count" because:
-  //     both repeated field "fixed" and singular field "fixed_count" generate the method "getFixedCount()"
+  public static final int FIXED_TOTAL_FIELD_NUMBER = 34;
+  private int fixedTotal_ = 0;
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-   * @return Whether the fixedCount field is set.
+   * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+   * @return Whether the fixedTotal field is set.
    */
   @java.lang.Override
-  public boolean hasFixedCount34() {
+  public boolean hasFixedTotal() {
     return ((bitField0_ & 0x00200000) != 0);
   }
   /**
@@ -1926,28 +1920,26 @@ private static final long serialVersionUID = 0L;
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-   * @return The fixedCount.
+   * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+   * @return The fixedTotal.
    */
   @java.lang.Override
-  public int getFixedCount34() {
-    return fixedCount34_;
+  public int getFixedTotal() {
+    return fixedTotal_;
   }
 
-  public static final int SUPPRESSED_COUNT_FIELD_NUMBER = 35;
-  private int suppressedCount35_ = 0;
-  // An alternative name is used for field "suppressed_count" because:
-  //     both repeated field "suppressed" and singular field "suppressed_count" generate the method "getSuppressedCount()"
+  public static final int SUPPRESSED_TOTAL_FIELD_NUMBER = 35;
+  private int suppressedTotal_ = 0;
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-   * @return Whether the suppressedCount field is set.
+   * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+   * @return Whether the suppressedTotal field is set.
    */
   @java.lang.Override
-  public boolean hasSuppressedCount35() {
+  public boolean hasSuppressedTotal() {
     return ((bitField0_ & 0x00400000) != 0);
   }
   /**
@@ -1955,12 +1947,12 @@ private static final long serialVersionUID = 0L;
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-   * @return The suppressedCount.
+   * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+   * @return The suppressedTotal.
    */
   @java.lang.Override
-  public int getSuppressedCount35() {
-    return suppressedCount35_;
+  public int getSuppressedTotal() {
+    return suppressedTotal_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -2025,11 +2017,11 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 16, rulesDigest_);
     }
-    for (int i = 0; i < suppressed17_.size(); i++) {
-      output.writeMessage(17, suppressed17_.get(i));
+    for (int i = 0; i < suppressed_.size(); i++) {
+      output.writeMessage(17, suppressed_.get(i));
     }
-    for (int i = 0; i < fixed18_.size(); i++) {
-      output.writeMessage(18, fixed18_.get(i));
+    for (int i = 0; i < fixed_.size(); i++) {
+      output.writeMessage(18, fixed_.get(i));
     }
     if (((bitField0_ & 0x00000200) != 0)) {
       output.writeMessage(19, getVerdict());
@@ -2074,13 +2066,13 @@ private static final long serialVersionUID = 0L;
       output.writeMessage(32, getOpen());
     }
     if (((bitField0_ & 0x00100000) != 0)) {
-      output.writeInt32(33, newCount_);
+      output.writeInt32(33, newTotal_);
     }
     if (((bitField0_ & 0x00200000) != 0)) {
-      output.writeInt32(34, fixedCount34_);
+      output.writeInt32(34, fixedTotal_);
     }
     if (((bitField0_ & 0x00400000) != 0)) {
-      output.writeInt32(35, suppressedCount35_);
+      output.writeInt32(35, suppressedTotal_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -2149,13 +2141,13 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000100) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(16, rulesDigest_);
     }
-    for (int i = 0; i < suppressed17_.size(); i++) {
+    for (int i = 0; i < suppressed_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(17, suppressed17_.get(i));
+        .computeMessageSize(17, suppressed_.get(i));
     }
-    for (int i = 0; i < fixed18_.size(); i++) {
+    for (int i = 0; i < fixed_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(18, fixed18_.get(i));
+        .computeMessageSize(18, fixed_.get(i));
     }
     if (((bitField0_ & 0x00000200) != 0)) {
       size += com.google.protobuf.CodedOutputStream
@@ -2209,15 +2201,15 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00100000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(33, newCount_);
+        .computeInt32Size(33, newTotal_);
     }
     if (((bitField0_ & 0x00200000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(34, fixedCount34_);
+        .computeInt32Size(34, fixedTotal_);
     }
     if (((bitField0_ & 0x00400000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt32Size(35, suppressedCount35_);
+        .computeInt32Size(35, suppressedTotal_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -2292,10 +2284,10 @@ private static final long serialVersionUID = 0L;
       if (!getRulesDigest()
           .equals(other.getRulesDigest())) return false;
     }
-    if (!getSuppressed17List()
-        .equals(other.getSuppressed17List())) return false;
-    if (!getFixed18List()
-        .equals(other.getFixed18List())) return false;
+    if (!getSuppressedList()
+        .equals(other.getSuppressedList())) return false;
+    if (!getFixedList()
+        .equals(other.getFixedList())) return false;
     if (hasVerdict() != other.hasVerdict()) return false;
     if (hasVerdict()) {
       if (!getVerdict()
@@ -2355,20 +2347,20 @@ private static final long serialVersionUID = 0L;
       if (!getOpen()
           .equals(other.getOpen())) return false;
     }
-    if (hasNewCount() != other.hasNewCount()) return false;
-    if (hasNewCount()) {
-      if (getNewCount()
-          != other.getNewCount()) return false;
+    if (hasNewTotal() != other.hasNewTotal()) return false;
+    if (hasNewTotal()) {
+      if (getNewTotal()
+          != other.getNewTotal()) return false;
     }
-    if (hasFixedCount34() != other.hasFixedCount34()) return false;
-    if (hasFixedCount34()) {
-      if (getFixedCount34()
-          != other.getFixedCount34()) return false;
+    if (hasFixedTotal() != other.hasFixedTotal()) return false;
+    if (hasFixedTotal()) {
+      if (getFixedTotal()
+          != other.getFixedTotal()) return false;
     }
-    if (hasSuppressedCount35() != other.hasSuppressedCount35()) return false;
-    if (hasSuppressedCount35()) {
-      if (getSuppressedCount35()
-          != other.getSuppressedCount35()) return false;
+    if (hasSuppressedTotal() != other.hasSuppressedTotal()) return false;
+    if (hasSuppressedTotal()) {
+      if (getSuppressedTotal()
+          != other.getSuppressedTotal()) return false;
     }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
@@ -2436,13 +2428,13 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + RULES_DIGEST_FIELD_NUMBER;
       hash = (53 * hash) + getRulesDigest().hashCode();
     }
-    if (getSuppressed17Count() > 0) {
+    if (getSuppressedCount() > 0) {
       hash = (37 * hash) + SUPPRESSED_FIELD_NUMBER;
-      hash = (53 * hash) + getSuppressed17List().hashCode();
+      hash = (53 * hash) + getSuppressedList().hashCode();
     }
-    if (getFixed18Count() > 0) {
+    if (getFixedCount() > 0) {
       hash = (37 * hash) + FIXED_FIELD_NUMBER;
-      hash = (53 * hash) + getFixed18List().hashCode();
+      hash = (53 * hash) + getFixedList().hashCode();
     }
     if (hasVerdict()) {
       hash = (37 * hash) + VERDICT_FIELD_NUMBER;
@@ -2498,17 +2490,17 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + OPEN_FIELD_NUMBER;
       hash = (53 * hash) + getOpen().hashCode();
     }
-    if (hasNewCount()) {
-      hash = (37 * hash) + NEW_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getNewCount();
+    if (hasNewTotal()) {
+      hash = (37 * hash) + NEW_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getNewTotal();
     }
-    if (hasFixedCount34()) {
-      hash = (37 * hash) + FIXED_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getFixedCount34();
+    if (hasFixedTotal()) {
+      hash = (37 * hash) + FIXED_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getFixedTotal();
     }
-    if (hasSuppressedCount35()) {
-      hash = (37 * hash) + SUPPRESSED_COUNT_FIELD_NUMBER;
-      hash = (53 * hash) + getSuppressedCount35();
+    if (hasSuppressedTotal()) {
+      hash = (37 * hash) + SUPPRESSED_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getSuppressedTotal();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -2651,8 +2643,8 @@ private static final long serialVersionUID = 0L;
         internalGetStartedAtFieldBuilder();
         internalGetErrorFieldBuilder();
         internalGetSkippedFieldBuilder();
-        internalGetSuppressed17FieldBuilder();
-        internalGetFixed18FieldBuilder();
+        internalGetSuppressedFieldBuilder();
+        internalGetFixedFieldBuilder();
         internalGetVerdictFieldBuilder();
         internalGetLookedAtFieldBuilder();
         internalGetExclusionsFieldBuilder();
@@ -2714,18 +2706,18 @@ private static final long serialVersionUID = 0L;
       bitField0_ = (bitField0_ & ~0x00002000);
       truncated_ = false;
       rulesDigest_ = "";
-      if (suppressed17Builder_ == null) {
-        suppressed17_ = java.util.Collections.emptyList();
+      if (suppressedBuilder_ == null) {
+        suppressed_ = java.util.Collections.emptyList();
       } else {
-        suppressed17_ = null;
-        suppressed17Builder_.clear();
+        suppressed_ = null;
+        suppressedBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00010000);
-      if (fixed18Builder_ == null) {
-        fixed18_ = java.util.Collections.emptyList();
+      if (fixedBuilder_ == null) {
+        fixed_ = java.util.Collections.emptyList();
       } else {
-        fixed18_ = null;
-        fixed18Builder_.clear();
+        fixed_ = null;
+        fixedBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00020000);
       verdict_ = null;
@@ -2770,9 +2762,9 @@ private static final long serialVersionUID = 0L;
         openBuilder_.dispose();
         openBuilder_ = null;
       }
-      newCount_ = 0;
-      fixedCount34_ = 0;
-      suppressedCount35_ = 0;
+      newTotal_ = 0;
+      fixedTotal_ = 0;
+      suppressedTotal_ = 0;
       return this;
     }
 
@@ -2825,23 +2817,23 @@ private static final long serialVersionUID = 0L;
       } else {
         result.skipped_ = skippedBuilder_.build();
       }
-      if (suppressed17Builder_ == null) {
+      if (suppressedBuilder_ == null) {
         if (((bitField0_ & 0x00010000) != 0)) {
-          suppressed17_ = java.util.Collections.unmodifiableList(suppressed17_);
+          suppressed_ = java.util.Collections.unmodifiableList(suppressed_);
           bitField0_ = (bitField0_ & ~0x00010000);
         }
-        result.suppressed17_ = suppressed17_;
+        result.suppressed_ = suppressed_;
       } else {
-        result.suppressed17_ = suppressed17Builder_.build();
+        result.suppressed_ = suppressedBuilder_.build();
       }
-      if (fixed18Builder_ == null) {
+      if (fixedBuilder_ == null) {
         if (((bitField0_ & 0x00020000) != 0)) {
-          fixed18_ = java.util.Collections.unmodifiableList(fixed18_);
+          fixed_ = java.util.Collections.unmodifiableList(fixed_);
           bitField0_ = (bitField0_ & ~0x00020000);
         }
-        result.fixed18_ = fixed18_;
+        result.fixed_ = fixed_;
       } else {
-        result.fixed18_ = fixed18Builder_.build();
+        result.fixed_ = fixedBuilder_.build();
       }
       if (switchedOffBuilder_ == null) {
         if (((bitField0_ & 0x01000000) != 0)) {
@@ -2989,15 +2981,15 @@ private static final long serialVersionUID = 0L;
       int from_bitField1_ = bitField1_;
       int to_bitField0_ = 0;
       if (((from_bitField1_ & 0x00000001) != 0)) {
-        result.newCount_ = newCount_;
+        result.newTotal_ = newTotal_;
         to_bitField0_ |= 0x00100000;
       }
       if (((from_bitField1_ & 0x00000002) != 0)) {
-        result.fixedCount34_ = fixedCount34_;
+        result.fixedTotal_ = fixedTotal_;
         to_bitField0_ |= 0x00200000;
       }
       if (((from_bitField1_ & 0x00000004) != 0)) {
-        result.suppressedCount35_ = suppressedCount35_;
+        result.suppressedTotal_ = suppressedTotal_;
         to_bitField0_ |= 0x00400000;
       }
       result.bitField0_ |= to_bitField0_;
@@ -3121,55 +3113,55 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00008000;
         onChanged();
       }
-      if (suppressed17Builder_ == null) {
-        if (!other.suppressed17_.isEmpty()) {
-          if (suppressed17_.isEmpty()) {
-            suppressed17_ = other.suppressed17_;
+      if (suppressedBuilder_ == null) {
+        if (!other.suppressed_.isEmpty()) {
+          if (suppressed_.isEmpty()) {
+            suppressed_ = other.suppressed_;
             bitField0_ = (bitField0_ & ~0x00010000);
           } else {
-            ensureSuppressed17IsMutable();
-            suppressed17_.addAll(other.suppressed17_);
+            ensureSuppressedIsMutable();
+            suppressed_.addAll(other.suppressed_);
           }
           onChanged();
         }
       } else {
-        if (!other.suppressed17_.isEmpty()) {
-          if (suppressed17Builder_.isEmpty()) {
-            suppressed17Builder_.dispose();
-            suppressed17Builder_ = null;
-            suppressed17_ = other.suppressed17_;
+        if (!other.suppressed_.isEmpty()) {
+          if (suppressedBuilder_.isEmpty()) {
+            suppressedBuilder_.dispose();
+            suppressedBuilder_ = null;
+            suppressed_ = other.suppressed_;
             bitField0_ = (bitField0_ & ~0x00010000);
-            suppressed17Builder_ = 
+            suppressedBuilder_ = 
               com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
-                 internalGetSuppressed17FieldBuilder() : null;
+                 internalGetSuppressedFieldBuilder() : null;
           } else {
-            suppressed17Builder_.addAllMessages(other.suppressed17_);
+            suppressedBuilder_.addAllMessages(other.suppressed_);
           }
         }
       }
-      if (fixed18Builder_ == null) {
-        if (!other.fixed18_.isEmpty()) {
-          if (fixed18_.isEmpty()) {
-            fixed18_ = other.fixed18_;
+      if (fixedBuilder_ == null) {
+        if (!other.fixed_.isEmpty()) {
+          if (fixed_.isEmpty()) {
+            fixed_ = other.fixed_;
             bitField0_ = (bitField0_ & ~0x00020000);
           } else {
-            ensureFixed18IsMutable();
-            fixed18_.addAll(other.fixed18_);
+            ensureFixedIsMutable();
+            fixed_.addAll(other.fixed_);
           }
           onChanged();
         }
       } else {
-        if (!other.fixed18_.isEmpty()) {
-          if (fixed18Builder_.isEmpty()) {
-            fixed18Builder_.dispose();
-            fixed18Builder_ = null;
-            fixed18_ = other.fixed18_;
+        if (!other.fixed_.isEmpty()) {
+          if (fixedBuilder_.isEmpty()) {
+            fixedBuilder_.dispose();
+            fixedBuilder_ = null;
+            fixed_ = other.fixed_;
             bitField0_ = (bitField0_ & ~0x00020000);
-            fixed18Builder_ = 
+            fixedBuilder_ = 
               com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
-                 internalGetFixed18FieldBuilder() : null;
+                 internalGetFixedFieldBuilder() : null;
           } else {
-            fixed18Builder_.addAllMessages(other.fixed18_);
+            fixedBuilder_.addAllMessages(other.fixed_);
           }
         }
       }
@@ -3273,14 +3265,14 @@ private static final long serialVersionUID = 0L;
       if (other.hasOpen()) {
         mergeOpen(other.getOpen());
       }
-      if (other.hasNewCount()) {
-        setNewCount(other.getNewCount());
+      if (other.hasNewTotal()) {
+        setNewTotal(other.getNewTotal());
       }
-      if (other.hasFixedCount34()) {
-        setFixedCount34(other.getFixedCount34());
+      if (other.hasFixedTotal()) {
+        setFixedTotal(other.getFixedTotal());
       }
-      if (other.hasSuppressedCount35()) {
-        setSuppressedCount35(other.getSuppressedCount35());
+      if (other.hasSuppressedTotal()) {
+        setSuppressedTotal(other.getSuppressedTotal());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -3419,11 +3411,11 @@ private static final long serialVersionUID = 0L;
                   input.readMessage(
                       io.prwarden.v1.Finding.parser(),
                       extensionRegistry);
-              if (suppressed17Builder_ == null) {
-                ensureSuppressed17IsMutable();
-                suppressed17_.add(m);
+              if (suppressedBuilder_ == null) {
+                ensureSuppressedIsMutable();
+                suppressed_.add(m);
               } else {
-                suppressed17Builder_.addMessage(m);
+                suppressedBuilder_.addMessage(m);
               }
               break;
             } // case 138
@@ -3432,11 +3424,11 @@ private static final long serialVersionUID = 0L;
                   input.readMessage(
                       io.prwarden.v1.Finding.parser(),
                       extensionRegistry);
-              if (fixed18Builder_ == null) {
-                ensureFixed18IsMutable();
-                fixed18_.add(m);
+              if (fixedBuilder_ == null) {
+                ensureFixedIsMutable();
+                fixed_.add(m);
               } else {
-                fixed18Builder_.addMessage(m);
+                fixedBuilder_.addMessage(m);
               }
               break;
             } // case 146
@@ -3535,17 +3527,17 @@ private static final long serialVersionUID = 0L;
               break;
             } // case 258
             case 264: {
-              newCount_ = input.readInt32();
+              newTotal_ = input.readInt32();
               bitField1_ |= 0x00000001;
               break;
             } // case 264
             case 272: {
-              fixedCount34_ = input.readInt32();
+              fixedTotal_ = input.readInt32();
               bitField1_ |= 0x00000002;
               break;
             } // case 272
             case 280: {
-              suppressedCount35_ = input.readInt32();
+              suppressedTotal_ = input.readInt32();
               bitField1_ |= 0x00000004;
               break;
             } // case 280
@@ -5767,17 +5759,17 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
-    private java.util.List<io.prwarden.v1.Finding> suppressed17_ =
+    private java.util.List<io.prwarden.v1.Finding> suppressed_ =
       java.util.Collections.emptyList();
-    private void ensureSuppressed17IsMutable() {
+    private void ensureSuppressedIsMutable() {
       if (!((bitField0_ & 0x00010000) != 0)) {
-        suppressed17_ = new java.util.ArrayList<io.prwarden.v1.Finding>(suppressed17_);
+        suppressed_ = new java.util.ArrayList<io.prwarden.v1.Finding>(suppressed_);
         bitField0_ |= 0x00010000;
        }
     }
 
     private com.google.protobuf.RepeatedFieldBuilder<
-        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> suppressed17Builder_;
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> suppressedBuilder_;
 
     /**
      * <pre>
@@ -5788,11 +5780,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public java.util.List<io.prwarden.v1.Finding> getSuppressed17List() {
-      if (suppressed17Builder_ == null) {
-        return java.util.Collections.unmodifiableList(suppressed17_);
+    public java.util.List<io.prwarden.v1.Finding> getSuppressedList() {
+      if (suppressedBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(suppressed_);
       } else {
-        return suppressed17Builder_.getMessageList();
+        return suppressedBuilder_.getMessageList();
       }
     }
     /**
@@ -5804,11 +5796,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public int getSuppressed17Count() {
-      if (suppressed17Builder_ == null) {
-        return suppressed17_.size();
+    public int getSuppressedCount() {
+      if (suppressedBuilder_ == null) {
+        return suppressed_.size();
       } else {
-        return suppressed17Builder_.getCount();
+        return suppressedBuilder_.getCount();
       }
     }
     /**
@@ -5820,11 +5812,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding getSuppressed17(int index) {
-      if (suppressed17Builder_ == null) {
-        return suppressed17_.get(index);
+    public io.prwarden.v1.Finding getSuppressed(int index) {
+      if (suppressedBuilder_ == null) {
+        return suppressed_.get(index);
       } else {
-        return suppressed17Builder_.getMessage(index);
+        return suppressedBuilder_.getMessage(index);
       }
     }
     /**
@@ -5836,17 +5828,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder setSuppressed17(
+    public Builder setSuppressed(
         int index, io.prwarden.v1.Finding value) {
-      if (suppressed17Builder_ == null) {
+      if (suppressedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressed17IsMutable();
-        suppressed17_.set(index, value);
+        ensureSuppressedIsMutable();
+        suppressed_.set(index, value);
         onChanged();
       } else {
-        suppressed17Builder_.setMessage(index, value);
+        suppressedBuilder_.setMessage(index, value);
       }
       return this;
     }
@@ -5859,14 +5851,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder setSuppressed17(
+    public Builder setSuppressed(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressed17Builder_ == null) {
-        ensureSuppressed17IsMutable();
-        suppressed17_.set(index, builderForValue.build());
+      if (suppressedBuilder_ == null) {
+        ensureSuppressedIsMutable();
+        suppressed_.set(index, builderForValue.build());
         onChanged();
       } else {
-        suppressed17Builder_.setMessage(index, builderForValue.build());
+        suppressedBuilder_.setMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5879,16 +5871,16 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed17(io.prwarden.v1.Finding value) {
-      if (suppressed17Builder_ == null) {
+    public Builder addSuppressed(io.prwarden.v1.Finding value) {
+      if (suppressedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressed17IsMutable();
-        suppressed17_.add(value);
+        ensureSuppressedIsMutable();
+        suppressed_.add(value);
         onChanged();
       } else {
-        suppressed17Builder_.addMessage(value);
+        suppressedBuilder_.addMessage(value);
       }
       return this;
     }
@@ -5901,17 +5893,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed17(
+    public Builder addSuppressed(
         int index, io.prwarden.v1.Finding value) {
-      if (suppressed17Builder_ == null) {
+      if (suppressedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureSuppressed17IsMutable();
-        suppressed17_.add(index, value);
+        ensureSuppressedIsMutable();
+        suppressed_.add(index, value);
         onChanged();
       } else {
-        suppressed17Builder_.addMessage(index, value);
+        suppressedBuilder_.addMessage(index, value);
       }
       return this;
     }
@@ -5924,14 +5916,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed17(
+    public Builder addSuppressed(
         io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressed17Builder_ == null) {
-        ensureSuppressed17IsMutable();
-        suppressed17_.add(builderForValue.build());
+      if (suppressedBuilder_ == null) {
+        ensureSuppressedIsMutable();
+        suppressed_.add(builderForValue.build());
         onChanged();
       } else {
-        suppressed17Builder_.addMessage(builderForValue.build());
+        suppressedBuilder_.addMessage(builderForValue.build());
       }
       return this;
     }
@@ -5944,14 +5936,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addSuppressed17(
+    public Builder addSuppressed(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (suppressed17Builder_ == null) {
-        ensureSuppressed17IsMutable();
-        suppressed17_.add(index, builderForValue.build());
+      if (suppressedBuilder_ == null) {
+        ensureSuppressedIsMutable();
+        suppressed_.add(index, builderForValue.build());
         onChanged();
       } else {
-        suppressed17Builder_.addMessage(index, builderForValue.build());
+        suppressedBuilder_.addMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -5964,15 +5956,15 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder addAllSuppressed17(
+    public Builder addAllSuppressed(
         java.lang.Iterable<? extends io.prwarden.v1.Finding> values) {
-      if (suppressed17Builder_ == null) {
-        ensureSuppressed17IsMutable();
+      if (suppressedBuilder_ == null) {
+        ensureSuppressedIsMutable();
         com.google.protobuf.AbstractMessageLite.Builder.addAll(
-            values, suppressed17_);
+            values, suppressed_);
         onChanged();
       } else {
-        suppressed17Builder_.addAllMessages(values);
+        suppressedBuilder_.addAllMessages(values);
       }
       return this;
     }
@@ -5985,13 +5977,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder clearSuppressed17() {
-      if (suppressed17Builder_ == null) {
-        suppressed17_ = java.util.Collections.emptyList();
+    public Builder clearSuppressed() {
+      if (suppressedBuilder_ == null) {
+        suppressed_ = java.util.Collections.emptyList();
         bitField0_ = (bitField0_ & ~0x00010000);
         onChanged();
       } else {
-        suppressed17Builder_.clear();
+        suppressedBuilder_.clear();
       }
       return this;
     }
@@ -6004,13 +5996,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public Builder removeSuppressed17(int index) {
-      if (suppressed17Builder_ == null) {
-        ensureSuppressed17IsMutable();
-        suppressed17_.remove(index);
+    public Builder removeSuppressed(int index) {
+      if (suppressedBuilder_ == null) {
+        ensureSuppressedIsMutable();
+        suppressed_.remove(index);
         onChanged();
       } else {
-        suppressed17Builder_.remove(index);
+        suppressedBuilder_.remove(index);
       }
       return this;
     }
@@ -6023,9 +6015,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder getSuppressed17Builder(
+    public io.prwarden.v1.Finding.Builder getSuppressedBuilder(
         int index) {
-      return internalGetSuppressed17FieldBuilder().getBuilder(index);
+      return internalGetSuppressedFieldBuilder().getBuilder(index);
     }
     /**
      * <pre>
@@ -6036,11 +6028,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
+    public io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
         int index) {
-      if (suppressed17Builder_ == null) {
-        return suppressed17_.get(index);  } else {
-        return suppressed17Builder_.getMessageOrBuilder(index);
+      if (suppressedBuilder_ == null) {
+        return suppressed_.get(index);  } else {
+        return suppressedBuilder_.getMessageOrBuilder(index);
       }
     }
     /**
@@ -6053,11 +6045,11 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
     public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-         getSuppressed17OrBuilderList() {
-      if (suppressed17Builder_ != null) {
-        return suppressed17Builder_.getMessageOrBuilderList();
+         getSuppressedOrBuilderList() {
+      if (suppressedBuilder_ != null) {
+        return suppressedBuilder_.getMessageOrBuilderList();
       } else {
-        return java.util.Collections.unmodifiableList(suppressed17_);
+        return java.util.Collections.unmodifiableList(suppressed_);
       }
     }
     /**
@@ -6069,8 +6061,8 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addSuppressed17Builder() {
-      return internalGetSuppressed17FieldBuilder().addBuilder(
+    public io.prwarden.v1.Finding.Builder addSuppressedBuilder() {
+      return internalGetSuppressedFieldBuilder().addBuilder(
           io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6082,9 +6074,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addSuppressed17Builder(
+    public io.prwarden.v1.Finding.Builder addSuppressedBuilder(
         int index) {
-      return internalGetSuppressed17FieldBuilder().addBuilder(
+      return internalGetSuppressedFieldBuilder().addBuilder(
           index, io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6097,35 +6089,35 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
      */
     public java.util.List<io.prwarden.v1.Finding.Builder> 
-         getSuppressed17BuilderList() {
-      return internalGetSuppressed17FieldBuilder().getBuilderList();
+         getSuppressedBuilderList() {
+      return internalGetSuppressedFieldBuilder().getBuilderList();
     }
     private com.google.protobuf.RepeatedFieldBuilder<
         io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> 
-        internalGetSuppressed17FieldBuilder() {
-      if (suppressed17Builder_ == null) {
-        suppressed17Builder_ = new com.google.protobuf.RepeatedFieldBuilder<
+        internalGetSuppressedFieldBuilder() {
+      if (suppressedBuilder_ == null) {
+        suppressedBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
             io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder>(
-                suppressed17_,
+                suppressed_,
                 ((bitField0_ & 0x00010000) != 0),
                 getParentForChildren(),
                 isClean());
-        suppressed17_ = null;
+        suppressed_ = null;
       }
-      return suppressed17Builder_;
+      return suppressedBuilder_;
     }
 
-    private java.util.List<io.prwarden.v1.Finding> fixed18_ =
+    private java.util.List<io.prwarden.v1.Finding> fixed_ =
       java.util.Collections.emptyList();
-    private void ensureFixed18IsMutable() {
+    private void ensureFixedIsMutable() {
       if (!((bitField0_ & 0x00020000) != 0)) {
-        fixed18_ = new java.util.ArrayList<io.prwarden.v1.Finding>(fixed18_);
+        fixed_ = new java.util.ArrayList<io.prwarden.v1.Finding>(fixed_);
         bitField0_ |= 0x00020000;
        }
     }
 
     private com.google.protobuf.RepeatedFieldBuilder<
-        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> fixed18Builder_;
+        io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> fixedBuilder_;
 
     /**
      * <pre>
@@ -6139,11 +6131,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public java.util.List<io.prwarden.v1.Finding> getFixed18List() {
-      if (fixed18Builder_ == null) {
-        return java.util.Collections.unmodifiableList(fixed18_);
+    public java.util.List<io.prwarden.v1.Finding> getFixedList() {
+      if (fixedBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(fixed_);
       } else {
-        return fixed18Builder_.getMessageList();
+        return fixedBuilder_.getMessageList();
       }
     }
     /**
@@ -6158,11 +6150,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public int getFixed18Count() {
-      if (fixed18Builder_ == null) {
-        return fixed18_.size();
+    public int getFixedCount() {
+      if (fixedBuilder_ == null) {
+        return fixed_.size();
       } else {
-        return fixed18Builder_.getCount();
+        return fixedBuilder_.getCount();
       }
     }
     /**
@@ -6177,11 +6169,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding getFixed18(int index) {
-      if (fixed18Builder_ == null) {
-        return fixed18_.get(index);
+    public io.prwarden.v1.Finding getFixed(int index) {
+      if (fixedBuilder_ == null) {
+        return fixed_.get(index);
       } else {
-        return fixed18Builder_.getMessage(index);
+        return fixedBuilder_.getMessage(index);
       }
     }
     /**
@@ -6196,17 +6188,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder setFixed18(
+    public Builder setFixed(
         int index, io.prwarden.v1.Finding value) {
-      if (fixed18Builder_ == null) {
+      if (fixedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixed18IsMutable();
-        fixed18_.set(index, value);
+        ensureFixedIsMutable();
+        fixed_.set(index, value);
         onChanged();
       } else {
-        fixed18Builder_.setMessage(index, value);
+        fixedBuilder_.setMessage(index, value);
       }
       return this;
     }
@@ -6222,14 +6214,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder setFixed18(
+    public Builder setFixed(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixed18Builder_ == null) {
-        ensureFixed18IsMutable();
-        fixed18_.set(index, builderForValue.build());
+      if (fixedBuilder_ == null) {
+        ensureFixedIsMutable();
+        fixed_.set(index, builderForValue.build());
         onChanged();
       } else {
-        fixed18Builder_.setMessage(index, builderForValue.build());
+        fixedBuilder_.setMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -6245,16 +6237,16 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed18(io.prwarden.v1.Finding value) {
-      if (fixed18Builder_ == null) {
+    public Builder addFixed(io.prwarden.v1.Finding value) {
+      if (fixedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixed18IsMutable();
-        fixed18_.add(value);
+        ensureFixedIsMutable();
+        fixed_.add(value);
         onChanged();
       } else {
-        fixed18Builder_.addMessage(value);
+        fixedBuilder_.addMessage(value);
       }
       return this;
     }
@@ -6270,17 +6262,17 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed18(
+    public Builder addFixed(
         int index, io.prwarden.v1.Finding value) {
-      if (fixed18Builder_ == null) {
+      if (fixedBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
         }
-        ensureFixed18IsMutable();
-        fixed18_.add(index, value);
+        ensureFixedIsMutable();
+        fixed_.add(index, value);
         onChanged();
       } else {
-        fixed18Builder_.addMessage(index, value);
+        fixedBuilder_.addMessage(index, value);
       }
       return this;
     }
@@ -6296,14 +6288,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed18(
+    public Builder addFixed(
         io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixed18Builder_ == null) {
-        ensureFixed18IsMutable();
-        fixed18_.add(builderForValue.build());
+      if (fixedBuilder_ == null) {
+        ensureFixedIsMutable();
+        fixed_.add(builderForValue.build());
         onChanged();
       } else {
-        fixed18Builder_.addMessage(builderForValue.build());
+        fixedBuilder_.addMessage(builderForValue.build());
       }
       return this;
     }
@@ -6319,14 +6311,14 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addFixed18(
+    public Builder addFixed(
         int index, io.prwarden.v1.Finding.Builder builderForValue) {
-      if (fixed18Builder_ == null) {
-        ensureFixed18IsMutable();
-        fixed18_.add(index, builderForValue.build());
+      if (fixedBuilder_ == null) {
+        ensureFixedIsMutable();
+        fixed_.add(index, builderForValue.build());
         onChanged();
       } else {
-        fixed18Builder_.addMessage(index, builderForValue.build());
+        fixedBuilder_.addMessage(index, builderForValue.build());
       }
       return this;
     }
@@ -6342,15 +6334,15 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder addAllFixed18(
+    public Builder addAllFixed(
         java.lang.Iterable<? extends io.prwarden.v1.Finding> values) {
-      if (fixed18Builder_ == null) {
-        ensureFixed18IsMutable();
+      if (fixedBuilder_ == null) {
+        ensureFixedIsMutable();
         com.google.protobuf.AbstractMessageLite.Builder.addAll(
-            values, fixed18_);
+            values, fixed_);
         onChanged();
       } else {
-        fixed18Builder_.addAllMessages(values);
+        fixedBuilder_.addAllMessages(values);
       }
       return this;
     }
@@ -6366,13 +6358,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder clearFixed18() {
-      if (fixed18Builder_ == null) {
-        fixed18_ = java.util.Collections.emptyList();
+    public Builder clearFixed() {
+      if (fixedBuilder_ == null) {
+        fixed_ = java.util.Collections.emptyList();
         bitField0_ = (bitField0_ & ~0x00020000);
         onChanged();
       } else {
-        fixed18Builder_.clear();
+        fixedBuilder_.clear();
       }
       return this;
     }
@@ -6388,13 +6380,13 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public Builder removeFixed18(int index) {
-      if (fixed18Builder_ == null) {
-        ensureFixed18IsMutable();
-        fixed18_.remove(index);
+    public Builder removeFixed(int index) {
+      if (fixedBuilder_ == null) {
+        ensureFixedIsMutable();
+        fixed_.remove(index);
         onChanged();
       } else {
-        fixed18Builder_.remove(index);
+        fixedBuilder_.remove(index);
       }
       return this;
     }
@@ -6410,9 +6402,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder getFixed18Builder(
+    public io.prwarden.v1.Finding.Builder getFixedBuilder(
         int index) {
-      return internalGetFixed18FieldBuilder().getBuilder(index);
+      return internalGetFixedFieldBuilder().getBuilder(index);
     }
     /**
      * <pre>
@@ -6426,11 +6418,11 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
+    public io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
         int index) {
-      if (fixed18Builder_ == null) {
-        return fixed18_.get(index);  } else {
-        return fixed18Builder_.getMessageOrBuilder(index);
+      if (fixedBuilder_ == null) {
+        return fixed_.get(index);  } else {
+        return fixedBuilder_.getMessageOrBuilder(index);
       }
     }
     /**
@@ -6446,11 +6438,11 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
     public java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-         getFixed18OrBuilderList() {
-      if (fixed18Builder_ != null) {
-        return fixed18Builder_.getMessageOrBuilderList();
+         getFixedOrBuilderList() {
+      if (fixedBuilder_ != null) {
+        return fixedBuilder_.getMessageOrBuilderList();
       } else {
-        return java.util.Collections.unmodifiableList(fixed18_);
+        return java.util.Collections.unmodifiableList(fixed_);
       }
     }
     /**
@@ -6465,8 +6457,8 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addFixed18Builder() {
-      return internalGetFixed18FieldBuilder().addBuilder(
+    public io.prwarden.v1.Finding.Builder addFixedBuilder() {
+      return internalGetFixedFieldBuilder().addBuilder(
           io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6481,9 +6473,9 @@ private static final long serialVersionUID = 0L;
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
-    public io.prwarden.v1.Finding.Builder addFixed18Builder(
+    public io.prwarden.v1.Finding.Builder addFixedBuilder(
         int index) {
-      return internalGetFixed18FieldBuilder().addBuilder(
+      return internalGetFixedFieldBuilder().addBuilder(
           index, io.prwarden.v1.Finding.getDefaultInstance());
     }
     /**
@@ -6499,22 +6491,22 @@ private static final long serialVersionUID = 0L;
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
      */
     public java.util.List<io.prwarden.v1.Finding.Builder> 
-         getFixed18BuilderList() {
-      return internalGetFixed18FieldBuilder().getBuilderList();
+         getFixedBuilderList() {
+      return internalGetFixedFieldBuilder().getBuilderList();
     }
     private com.google.protobuf.RepeatedFieldBuilder<
         io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder> 
-        internalGetFixed18FieldBuilder() {
-      if (fixed18Builder_ == null) {
-        fixed18Builder_ = new com.google.protobuf.RepeatedFieldBuilder<
+        internalGetFixedFieldBuilder() {
+      if (fixedBuilder_ == null) {
+        fixedBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
             io.prwarden.v1.Finding, io.prwarden.v1.Finding.Builder, io.prwarden.v1.FindingOrBuilder>(
-                fixed18_,
+                fixed_,
                 ((bitField0_ & 0x00020000) != 0),
                 getParentForChildren(),
                 isClean());
-        fixed18_ = null;
+        fixed_ = null;
       }
-      return fixed18Builder_;
+      return fixedBuilder_;
     }
 
     private io.prwarden.v1.Verdict verdict_;
@@ -8647,17 +8639,17 @@ private static final long serialVersionUID = 0L;
       return openBuilder_;
     }
 
-    private int newCount_ ;
+    private int newTotal_ ;
     /**
      * <pre>
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-     * @return Whether the newCount field is set.
+     * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+     * @return Whether the newTotal field is set.
      */
     @java.lang.Override
-    public boolean hasNewCount() {
+    public boolean hasNewTotal() {
       return ((bitField1_ & 0x00000001) != 0);
     }
     /**
@@ -8665,25 +8657,25 @@ private static final long serialVersionUID = 0L;
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-     * @return The newCount.
+     * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+     * @return The newTotal.
      */
     @java.lang.Override
-    public int getNewCount() {
-      return newCount_;
+    public int getNewTotal() {
+      return newTotal_;
     }
     /**
      * <pre>
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-     * @param value The newCount to set.
+     * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+     * @param value The newTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setNewCount(int value) {
+    public Builder setNewTotal(int value) {
 
-      newCount_ = value;
+      newTotal_ = value;
       bitField1_ |= 0x00000001;
       onChanged();
       return this;
@@ -8693,27 +8685,27 @@ private static final long serialVersionUID = 0L;
      * How many findings that are reported are new; absent until complete.
      * </pre>
      *
-     * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
+     * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearNewCount() {
+    public Builder clearNewTotal() {
       bitField1_ = (bitField1_ & ~0x00000001);
-      newCount_ = 0;
+      newTotal_ = 0;
       onChanged();
       return this;
     }
 
-    private int fixedCount34_ ;
+    private int fixedTotal_ ;
     /**
      * <pre>
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-     * @return Whether the fixedCount field is set.
+     * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+     * @return Whether the fixedTotal field is set.
      */
     @java.lang.Override
-    public boolean hasFixedCount34() {
+    public boolean hasFixedTotal() {
       return ((bitField1_ & 0x00000002) != 0);
     }
     /**
@@ -8721,25 +8713,25 @@ private static final long serialVersionUID = 0L;
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-     * @return The fixedCount.
+     * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+     * @return The fixedTotal.
      */
     @java.lang.Override
-    public int getFixedCount34() {
-      return fixedCount34_;
+    public int getFixedTotal() {
+      return fixedTotal_;
     }
     /**
      * <pre>
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-     * @param value The fixedCount to set.
+     * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+     * @param value The fixedTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setFixedCount34(int value) {
+    public Builder setFixedTotal(int value) {
 
-      fixedCount34_ = value;
+      fixedTotal_ = value;
       bitField1_ |= 0x00000002;
       onChanged();
       return this;
@@ -8749,27 +8741,27 @@ private static final long serialVersionUID = 0L;
      * How many findings are fixed; absent until complete.
      * </pre>
      *
-     * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
+     * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearFixedCount34() {
+    public Builder clearFixedTotal() {
       bitField1_ = (bitField1_ & ~0x00000002);
-      fixedCount34_ = 0;
+      fixedTotal_ = 0;
       onChanged();
       return this;
     }
 
-    private int suppressedCount35_ ;
+    private int suppressedTotal_ ;
     /**
      * <pre>
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-     * @return Whether the suppressedCount field is set.
+     * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+     * @return Whether the suppressedTotal field is set.
      */
     @java.lang.Override
-    public boolean hasSuppressedCount35() {
+    public boolean hasSuppressedTotal() {
       return ((bitField1_ & 0x00000004) != 0);
     }
     /**
@@ -8777,25 +8769,25 @@ private static final long serialVersionUID = 0L;
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-     * @return The suppressedCount.
+     * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+     * @return The suppressedTotal.
      */
     @java.lang.Override
-    public int getSuppressedCount35() {
-      return suppressedCount35_;
+    public int getSuppressedTotal() {
+      return suppressedTotal_;
     }
     /**
      * <pre>
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-     * @param value The suppressedCount to set.
+     * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+     * @param value The suppressedTotal to set.
      * @return This builder for chaining.
      */
-    public Builder setSuppressedCount35(int value) {
+    public Builder setSuppressedTotal(int value) {
 
-      suppressedCount35_ = value;
+      suppressedTotal_ = value;
       bitField1_ |= 0x00000004;
       onChanged();
       return this;
@@ -8805,12 +8797,12 @@ private static final long serialVersionUID = 0L;
      * How many findings a comment suppresses; absent until complete.
      * </pre>
      *
-     * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
+     * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearSuppressedCount35() {
+    public Builder clearSuppressedTotal() {
       bitField1_ = (bitField1_ & ~0x00000004);
-      suppressedCount35_ = 0;
+      suppressedTotal_ = 0;
       onChanged();
       return this;
     }

@@ -452,7 +452,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   java.util.List<io.prwarden.v1.Finding> 
-      getSuppressed17List();
+      getSuppressedList();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -462,7 +462,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  io.prwarden.v1.Finding getSuppressed17(int index);
+  io.prwarden.v1.Finding getSuppressed(int index);
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -472,7 +472,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  int getSuppressed17Count();
+  int getSuppressedCount();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -483,7 +483,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
   java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getSuppressed17OrBuilderList();
+      getSuppressedOrBuilderList();
   /**
    * <pre>
    * Findings that a comment in the code suppresses, each with its
@@ -493,7 +493,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding suppressed = 17 [json_name = "suppressed"];</code>
    */
-  io.prwarden.v1.FindingOrBuilder getSuppressed17OrBuilder(
+  io.prwarden.v1.FindingOrBuilder getSuppressedOrBuilder(
       int index);
 
   /**
@@ -509,7 +509,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   java.util.List<io.prwarden.v1.Finding> 
-      getFixed18List();
+      getFixedList();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -522,7 +522,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  io.prwarden.v1.Finding getFixed18(int index);
+  io.prwarden.v1.Finding getFixed(int index);
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -535,7 +535,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  int getFixed18Count();
+  int getFixedCount();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -549,7 +549,7 @@ public interface ReviewOrBuilder extends
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
   java.util.List<? extends io.prwarden.v1.FindingOrBuilder> 
-      getFixed18OrBuilderList();
+      getFixedOrBuilderList();
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
@@ -562,7 +562,7 @@ public interface ReviewOrBuilder extends
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
    */
-  io.prwarden.v1.FindingOrBuilder getFixed18OrBuilder(
+  io.prwarden.v1.FindingOrBuilder getFixedOrBuilder(
       int index);
 
   /**
@@ -1029,55 +1029,55 @@ public interface ReviewOrBuilder extends
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-   * @return Whether the newCount field is set.
+   * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+   * @return Whether the newTotal field is set.
    */
-  boolean hasNewCount();
+  boolean hasNewTotal();
   /**
    * <pre>
    * How many findings that are reported are new; absent until complete.
    * </pre>
    *
-   * <code>optional int32 new_count = 33 [json_name = "newCount"];</code>
-   * @return The newCount.
+   * <code>optional int32 new_total = 33 [json_name = "newTotal"];</code>
+   * @return The newTotal.
    */
-  int getNewCount();
+  int getNewTotal();
 
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-   * @return Whether the fixedCount field is set.
+   * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+   * @return Whether the fixedTotal field is set.
    */
-  boolean hasFixedCount34();
+  boolean hasFixedTotal();
   /**
    * <pre>
    * How many findings are fixed; absent until complete.
    * </pre>
    *
-   * <code>optional int32 fixed_count = 34 [json_name = "fixedCount"];</code>
-   * @return The fixedCount.
+   * <code>optional int32 fixed_total = 34 [json_name = "fixedTotal"];</code>
+   * @return The fixedTotal.
    */
-  int getFixedCount34();
+  int getFixedTotal();
 
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-   * @return Whether the suppressedCount field is set.
+   * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+   * @return Whether the suppressedTotal field is set.
    */
-  boolean hasSuppressedCount35();
+  boolean hasSuppressedTotal();
   /**
    * <pre>
    * How many findings a comment suppresses; absent until complete.
    * </pre>
    *
-   * <code>optional int32 suppressed_count = 35 [json_name = "suppressedCount"];</code>
-   * @return The suppressedCount.
+   * <code>optional int32 suppressed_total = 35 [json_name = "suppressedTotal"];</code>
+   * @return The suppressedTotal.
    */
-  int getSuppressedCount35();
+  int getSuppressedTotal();
 }

@@ -251,18 +251,18 @@ public final class ReviewOuterClass {
       "\010checkUrl\210\001\001\022\"\n\nhead_title\030\036 \001(\tH\tR\thead" +
       "Title\210\001\001\022$\n\013head_author\030\037 \001(\tH\nR\nheadAut" +
       "hor\210\001\001\0220\n\004open\030  \001(\0132\034.prwarden.v1.Sever" +
-      "itySummaryR\004open\022 \n\tnew_count\030! \001(\005H\013R\010n" +
-      "ewCount\210\001\001\022$\n\013fixed_count\030\" \001(\005H\014R\nfixed" +
-      "Count\210\001\001\022.\n\020suppressed_count\030# \001(\005H\rR\017su" +
-      "ppressedCount\210\001\001\"^\n\006Status\022\017\n\013unspecifie" +
+      "itySummaryR\004open\022 \n\tnew_total\030! \001(\005H\013R\010n" +
+      "ewTotal\210\001\001\022$\n\013fixed_total\030\" \001(\005H\014R\nfixed" +
+      "Total\210\001\001\022.\n\020suppressed_total\030# \001(\005H\rR\017su" +
+      "ppressedTotal\210\001\001\"^\n\006Status\022\017\n\013unspecifie" +
       "d\020\000\022\n\n\006queued\020\001\022\017\n\013in_progress\020\002\022\014\n\010comp" +
       "lete\020\003\022\n\n\006failed\020\004\022\014\n\010canceled\020\005B\t\n\007_sta" +
       "tusB\013\n\t_head_shaB\013\n\t_base_shaB\017\n\r_rules_" +
       "digestB\025\n\023_previous_review_idB\013\n\t_base_r" +
       "efB\020\n\016_base_found_byB\013\n\t_priorityB\014\n\n_ch" +
       "eck_urlB\r\n\013_head_titleB\016\n\014_head_authorB\014" +
-      "\n\n_new_countB\016\n\014_fixed_countB\023\n\021_suppres" +
-      "sed_count\"9\n\010Priority\"-\n\005Level\022\017\n\013unspec" +
+      "\n\n_new_totalB\016\n\014_fixed_totalB\023\n\021_suppres" +
+      "sed_total\"9\n\010Priority\"-\n\005Level\022\017\n\013unspec" +
       "ified\020\000\022\n\n\006normal\020\001\022\007\n\003low\020\002\"\204\002\n\007Verdict" +
       "\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Verdict." +
       "OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 \001(\016" +
@@ -457,13 +457,13 @@ public final class ReviewOuterClass {
       "ity\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210" +
       "\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001" +
       "\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\004open\022 \n\tnew_count\030\024 \001(\005H\006R\010newCoun" +
-      "t\210\001\001\022$\n\013fixed_count\030\025 \001(\005H\007R\nfixedCount\210" +
-      "\001\001\022.\n\020suppressed_count\030\026 \001(\005H\010R\017suppress" +
-      "edCount\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_b" +
+      "maryR\004open\022 \n\tnew_total\030\024 \001(\005H\006R\010newTota" +
+      "l\210\001\001\022$\n\013fixed_total\030\025 \001(\005H\007R\nfixedTotal\210" +
+      "\001\001\022.\n\020suppressed_total\030\026 \001(\005H\010R\017suppress" +
+      "edTotal\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_b" +
       "ase_shaB\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_" +
-      "head_authorB\014\n\n_new_countB\016\n\014_fixed_coun" +
-      "tB\023\n\021_suppressed_count\"2\n\023CancelReviewRe" +
+      "head_authorB\014\n\n_new_totalB\016\n\014_fixed_tota" +
+      "lB\023\n\021_suppressed_total\"2\n\023CancelReviewRe" +
       "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024Ca" +
       "ncelReviewResponse\022+\n\006review\030\001 \001(\0132\023.prw" +
       "arden.v1.ReviewR\006review\"1\n\022WatchReviewRe" +
@@ -522,7 +522,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Review_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Review_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed17", "Fixed18", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "Observed", "CreatedBy", "Priority", "CheckUrl", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount34", "SuppressedCount35", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Findings", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Skipped", "Truncated", "RulesDigest", "Suppressed", "Fixed", "Verdict", "PreviousReviewId", "BaseRef", "BaseFoundBy", "LookedAt", "Exclusions", "SwitchedOff", "Observed", "CreatedBy", "Priority", "CheckUrl", "HeadTitle", "HeadAuthor", "Open", "NewTotal", "FixedTotal", "SuppressedTotal", });
     internal_static_prwarden_v1_Priority_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_prwarden_v1_Priority_fieldAccessorTable = new
@@ -702,7 +702,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewCount", "FixedCount", "SuppressedCount", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewTotal", "FixedTotal", "SuppressedTotal", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
       getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
