@@ -78,10 +78,9 @@ func New(c Config) *Handler {
 }
 
 // Receive takes the delivery of a request and keeps it, durably. The answer is what the
-// host is told. The decision about the rate limit is there also beside an error. It fails
-// with ResourceExhausted, Unavailable while there is no room or no database, NotFound for
+// host is told. It fails with ResourceExhausted, Unavailable while there is no room or no database, NotFound for
 // an unknown connection, Unauthenticated (SIGNATURE_INVALID), and InvalidArgument.
-func (h *Handler) Receive(w http.ResponseWriter, r *http.Request) (string, auth.Decision, error) {
+func (h *Handler) Receive(w http.ResponseWriter, r *http.Request) (string, error) {
 	id := strings.TrimPrefix(r.URL.Path, Path)
 	if !idForm.MatchString(id) {
 		id = "" // it is counted, and kept in memory, under no name of its own
@@ -92,19 +91,19 @@ func (h *Handler) Receive(w http.ResponseWriter, r *http.Request) (string, auth.
 		auth.Counter{Name: address + ":" + id, Limit: PerMinute}, auth.Counter{Name: address, Limit: PerAddress})
 	switch {
 	case err != nil:
-		return "", d, err
+		return "", err
 	case !d.OK:
-		return "", d, limited(d)
+		return "", limited(d)
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		return "", d, errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes POST only.")
+		return "", errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes POST only.")
 	case r.ContentLength > MaxBody:
-		return "", d, tooLarge()
+		return "", tooLarge()
 	}
 
 	status, err := h.receive(w, r, c, id, address)
 
-	return string(status), d, err
+	return string(status), err
 }
 
 func (h *Handler) receive(

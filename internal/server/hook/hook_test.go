@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,10 +68,7 @@ func TestDeliveriesAreKeptOnce(t *testing.T) {
 // assertCommonHeaders checks what every response of the port bears.
 func assertCommonHeaders(t *testing.T, a servertest.Answer) {
 	t.Helper()
-	for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-		_, err := strconv.Atoi(a.Header.Get(h))
-		assert.NoError(t, err, h)
-	}
+	assert.Empty(t, a.Header.Get("X-RateLimit-Limit"), "a host has no use for it")
 	assert.NotEmpty(t, a.Header.Get("X-Request-Id"))
 	assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 	assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))

@@ -66,7 +66,7 @@ type Config struct {
 
 // Hooks takes deliveries of code hosts; see hook.Handler.
 type Hooks interface {
-	Receive(w http.ResponseWriter, r *http.Request) (status string, d auth.Decision, err error)
+	Receive(w http.ResponseWriter, r *http.Request) (status string, err error)
 }
 
 // Pages are what people see in a browser; see web.Handler.
@@ -255,8 +255,7 @@ func (g *Gateway) page(e *exchange, r *http.Request) error {
 // hook has a delivery of a code host taken.
 func (g *Gateway) hook(e *exchange, r *http.Request) error {
 	e.pattern = hook.Route
-	status, decision, err := g.Hooks.Receive(e, r)
-	setRateHeaders(e.Header(), decision)
+	status, err := g.Hooks.Receive(e, r)
 	if err != nil {
 		return err
 	}
