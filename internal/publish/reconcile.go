@@ -41,7 +41,9 @@ func seen(t Thread, comments []codehost.ObservedComment) Thread {
 	c := comments[kept(t, comments)]
 	t.Ref, t.Thread = c.Ref, c.Thread
 	switch {
-	case !c.Closed && t.State == ThreadFixed: // it couldn't be closed, or a person opened it again
+	case !c.Closed && t.State == ThreadFixed && IsClosed(c.Body):
+		// It couldn't be closed, or a person opened it again. If its body doesn't say that it
+		// was closed, we opened it again, and the answer to that was lost.
 	case !c.Closed:
 		t.State = ThreadOpen
 	case byUs(t, c):
