@@ -19,11 +19,13 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost/bitbucket"
 	"github.com/prwarden/prwarden/internal/codehost/bitbucketserver"
 	"github.com/prwarden/prwarden/internal/codehost/gitea"
+	"github.com/prwarden/prwarden/internal/codehost/github"
 	"github.com/prwarden/prwarden/internal/codehost/gitlab"
 	"github.com/prwarden/prwarden/internal/dev/hosttest"
 	"github.com/prwarden/prwarden/internal/dev/hosttest/bitbucketfake"
 	"github.com/prwarden/prwarden/internal/dev/hosttest/bitbucketserverfake"
 	"github.com/prwarden/prwarden/internal/dev/hosttest/giteafake"
+	"github.com/prwarden/prwarden/internal/dev/hosttest/githubfake"
 	"github.com/prwarden/prwarden/internal/dev/hosttest/gitlabfake"
 )
 
@@ -78,6 +80,7 @@ func (w *troubled) round(want Desired) bool {
 	w.known = Reconcile(w.known, have)
 	steps := Plan(want, have, w.known, w.host.Limits())
 	for _, s := range steps {
+		w.known = w.known.with(w.known.about(want, s))
 		err := w.host.Do(w.Context(), p, s)
 		if s.Check.Verdict == codehost.Outdated && codehost.FaultOf(err) == codehost.Stale {
 			err = nil // the commit of an old check is not there any more
@@ -240,6 +243,18 @@ var fakes = []func(*testing.T) (hosttest.Fake, func(*httptest.Server) codehost.H
 	func(t *testing.T) (hosttest.Fake, func(*httptest.Server) codehost.Host) {
 		return bitbucketserverfake.New(t), openBitbucketServer
 	},
+	func(t *testing.T) (hosttest.Fake, func(*httptest.Server) codehost.Host) {
+		return githubfake.New(true), func(s *httptest.Server) codehost.Host { return openGitHub(t, s.URL) }
+	},
+}
+
+func openGitHub(t *testing.T, url string) codehost.Host {
+	h, err := github.New(github.Options{
+		URL: url, AppID: githubfake.AppID, Installation: githubfake.Installation, PrivateKey: githubfake.PrivateKey(),
+	})
+	require.NoError(t, err)
+
+	return h
 }
 
 func openBitbucket(t *testing.T, url string) codehost.Host {
@@ -287,7 +302,7 @@ func TestFaultsBelowPlans(t *testing.T) {
 	for seed := range *faultSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newTroubled(t, fakes[seed%6], seed)
+			w := newTroubled(t, fakes[seed%uint64(len(fakes))], seed)
 			w.faults.Random(w.fault)
 			for push := range 6 {
 				if w.IntN(4) == 0 {

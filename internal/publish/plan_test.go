@@ -288,7 +288,7 @@ func checkThreads(t *testing.T, w, before world, known Known) {
 // checkThread looks at a finding that had comments.
 func checkThread(t *testing.T, w, before world, fingerprint string) {
 	t.Helper()
-	row := byFingerprint(Reconcile(before.known, before.m.observe()).Threads)[fingerprint]
+	row := byFingerprint(before.known.Threads)[fingerprint]
 	ours := func(c codehost.ObservedComment) bool {
 		return c.ClosedByUs || IsClosed(c.Body) || row.State == ThreadFixed
 	}

@@ -41,9 +41,7 @@ func seen(t Thread, comments []codehost.ObservedComment) Thread {
 	c := comments[kept(t, comments)]
 	t.Ref, t.Thread = c.Ref, c.Thread
 	switch {
-	case !c.Closed && t.State == ThreadFixed && IsClosed(c.Body):
-		// It couldn't be closed, or a person opened it again. If its body doesn't say that it
-		// was closed, we opened it again, and the answer to that was lost.
+	case !c.Closed && t.State == ThreadFixed: // it couldn't be closed, or a person opened it again
 	case !c.Closed:
 		t.State = ThreadOpen
 	case byUs(t, c):
@@ -83,6 +81,17 @@ func (k *Known) set(p Published) {
 		}
 	}
 	k.Published = append(k.Published, p)
+}
+
+// about is what is known before a step is taken. A thread counts as open before it is opened
+// again: if only a part of that is done, or the answer is lost, it must not look like one
+// that we closed and a person opened. If nothing is done, the host shows that we closed it.
+func (k Known) about(want Desired, s codehost.Step) (changed Known) {
+	if s.Action == codehost.ReopenComment {
+		return k.taken(want, s)
+	}
+
+	return Known{}
 }
 
 // taken is what is known after a step was taken, as far as the step changes that.
