@@ -274,6 +274,9 @@ func (u *publication) take(ctx context.Context, s codehost.Step) error {
 	if want != u.claim.Want || !time.Now().Before(until) {
 		return errAgain
 	}
+	if err := u.record(ctx, u.known.about(u.want, s)); err != nil {
+		return err
+	}
 
 	writing, cancel := context.WithDeadline(ctx, until)
 	defer cancel()

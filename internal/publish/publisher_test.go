@@ -448,6 +448,19 @@ func TestAThousandFindings(t *testing.T) {
 	assert.LessOrEqual(t, reads, 2)
 }
 
+// onWait is a context that hears when somebody begins to wait for its end.
+type onWait struct {
+	context.Context
+	waits func()
+}
+
+func (c onWait) Done() <-chan struct{} {
+	c.waits()
+
+	return c.Context.Done()
+}
+
+// The step that is being taken ends only once the publisher was told to stop, and waits.
 func TestStopWaitsForTheStep(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, githubLimits)
@@ -466,10 +479,7 @@ func TestStopWaitsForTheStep(t *testing.T) {
 	p := publish.NewPublisher(s.store, s.host, s.options())
 	p.Start()
 	<-began
-	stopped := make(chan error)
-	go func() { stopped <- p.Stop(context.Background()) }()
-	close(goOn)
-	require.NoError(t, <-stopped)
+	require.NoError(t, p.Stop(onWait{Context: context.Background(), waits: func() { close(goOn) }}))
 	require.NoError(t, p.Stop(context.Background()), "twice is once")
 	assert.True(t, s.publication(7).Pending, "the rest is for the next publisher, at once")
 	s.publisher(s.options())

@@ -83,6 +83,17 @@ func (k *Known) set(p Published) {
 	k.Published = append(k.Published, p)
 }
 
+// about is what is known before a step is taken. A thread counts as open before it is opened
+// again: if only a part of that is done, or the answer is lost, it must not look like one
+// that we closed and a person opened. If nothing is done, the host shows that we closed it.
+func (k Known) about(want Desired, s codehost.Step) (changed Known) {
+	if s.Action == codehost.ReopenComment {
+		return k.taken(want, s)
+	}
+
+	return Known{}
+}
+
 // taken is what is known after a step was taken, as far as the step changes that.
 func (k Known) taken(want Desired, s codehost.Step) (changed Known) {
 	threads := byFingerprint(k.Threads)
