@@ -157,11 +157,14 @@ func TestEventsReadLittle(t *testing.T) {
 func TestListsReadLittle(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	query, args := countQuery("acme", review.Filter{})
-	assert.Contains(t, planOf(t, s, query, args...), "COVERING INDEX reviews_status (organization=?")
+	base, _ := reviewConditions("acme", review.Filter{Since: time.Now()})
+	query, args := standingsQuery(base)
+	plan := planOf(t, s, query, args...)
+	assert.Equal(t, len(review.Standings()),
+		strings.Count(plan, "SEARCH reviews USING INDEX reviews_standing (organization=? AND standing=? AND created_at>?)"), plan)
 
 	query, args = repositoriesQuery("acme", review.RepositoryFilter{After: "acme/shop", Words: []string{"a"}})
-	plan := planOf(t, s, query, args...)
+	plan = planOf(t, s, query, args...)
 	assert.Contains(t, plan, "COVERING INDEX reviews_repo (organization=? AND repo>?")
 	assert.NotContains(t, plan, "TEMP B-TREE")
 
@@ -172,13 +175,23 @@ func TestListsReadLittle(t *testing.T) {
 
 	after := page.Cursor{At: time.Now(), ID: "rev_a"}
 	for want, f := range map[string]review.Filter{
-		"INDEX reviews_created (organization=?":              {After: after, Words: []string{"a"}, CreatedBy: "key:a"},
-		"INDEX reviews_status (organization=? AND status=?":  {Outcome: finding.Fail},
-		"INDEX reviews_repo (organization=? AND repo=?":      {After: after, Repo: "acme/shop"},
-		"INDEX reviews_pr_number (organization=? AND pr_num": {After: after, PRNumber: 7},
+		"INDEX reviews_created (organization=?":                 {After: after, Words: []string{"a"}, CreatedBy: "key:a"},
+		"INDEX reviews_standing (organization=? AND standing=?": {Outcome: finding.Fail, Status: review.Complete},
+		"INDEX reviews_status (organization=? AND status=?":     {Status: review.Complete},
+		"INDEX reviews_repo (organization=? AND repo=?":         {After: after, Repo: "acme/shop"},
+		"INDEX reviews_pr_number (organization=? AND pr_num":    {PRNumber: 7, Repo: "acme/shop"},
 	} {
-		query, args := listQuery("acme", f)
-		plan := planOf(t, s, query, args...)
+		base, rest := reviewConditions("acme", f)
+		all := base
+		if rest.text != "" {
+			all.add("(created_at, id) >= (?, ?)", at(after.At), after.ID)
+			all.add(rest.text, rest.args...)
+		}
+		plan := planOf(t, s, `SELECT `+reviewColumns+` FROM reviews WHERE `+all.text+newestFirst, append(all.args, 50)...)
+		assert.Contains(t, plan, want)
+		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
+
+		plan = planOf(t, s, lookedAtQuery(base), append(base.args, 2, 4)...)
 		assert.Contains(t, plan, want)
 		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
 	}

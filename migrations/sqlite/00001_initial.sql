@@ -82,6 +82,9 @@ CREATE TABLE reviews (
     fixed_count      INTEGER NOT NULL DEFAULT 0,
     suppressed_count INTEGER NOT NULL DEFAULT 0,
     latest          INTEGER NOT NULL DEFAULT 0 CHECK (latest IN (0, 1)), -- of the complete ones of its pull request
+    standing        TEXT    NOT NULL GENERATED ALWAYS AS ( -- what reviews are counted by
+                    CASE WHEN status IN ('queued', 'in_progress') THEN 'running' WHEN status <> 'complete' THEN 'not_scanned'
+                    WHEN outcome = '' THEN 'incomplete' ELSE outcome END) STORED,
     -- Findings of summary that nobody has set aside. The verdict is decided by them.
     open_critical   INTEGER NOT NULL DEFAULT 0,
     open_high       INTEGER NOT NULL DEFAULT 0,
@@ -95,11 +98,12 @@ CREATE TABLE reviews (
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
 ) STRICT;
 
--- Lists, newest first: all, of a state, of a repository or pull request. With the
--- outcome reviews are counted in the index alone.
+-- Lists, newest first: all, of a state or standing, of a repository or pull request.
+-- With the standing, reviews of a repository are counted in the index alone.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
-CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, outcome);
-CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
+CREATE INDEX reviews_standing ON reviews (organization, standing, created_at, id);
+CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, standing);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 
 -- The queue, the next first; not_before is in it so that delayed reviews are passed
