@@ -22,7 +22,7 @@ const (
 
 // Lists and counts of an organization take as long with many reviews as with few.
 const (
-	MaxLookedAt = 5_000 // how many reviews are looked at where no index selects them
+	MaxLookedAt = 2_000 // how many reviews are looked at where no index selects them
 	MaxCount    = 1_000 // what is counted up to; it stands for more, too
 )
 

@@ -139,6 +139,10 @@ func BenchmarkLists(b *testing.B) {
 
 			return nil
 		}))
+		if s.dialect.postgres { // as autovacuum does
+			_, err := s.pools.writer.ExecContext(b.Context(), "VACUUM ANALYZE")
+			require.NoError(b, err)
+		}
 		for _, r := range reads {
 			b.Run(r.name, func(b *testing.B) {
 				for b.Loop() {

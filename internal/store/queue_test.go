@@ -163,6 +163,10 @@ func TestListsReadLittle(t *testing.T) {
 	assert.Equal(t, len(review.Standings()),
 		strings.Count(plan, "SEARCH reviews USING INDEX reviews_standing (organization=? AND standing=? AND created_at>?)"), plan)
 
+	base, rest := reviewConditions("acme", review.Filter{Repo: "acme/shop", Words: []string{"a"}})
+	query, args = someQuery(base, rest)
+	assert.Contains(t, planOf(t, s, query, args...), "INDEX reviews_repo (organization=? AND repo=?)")
+
 	query, args = repositoriesQuery("acme", review.RepositoryFilter{After: "acme/shop", Words: []string{"a"}})
 	plan = planOf(t, s, query, args...)
 	assert.Contains(t, plan, "COVERING INDEX reviews_repo (organization=? AND repo>?")
@@ -170,8 +174,11 @@ func TestListsReadLittle(t *testing.T) {
 
 	query, args = s.dialect.searchConditions("acme", review.Search{Decision: finding.Open})
 	plan = planOf(t, s, `SELECT COUNT(*)`+searchFrom+query, args...)
-	assert.Contains(t, plan, "SEARCH r USING INDEX reviews_latest (organization=?")
+	assert.Contains(t, plan, "SEARCH r USING INDEX reviews_open (organization=?")
 	assert.Contains(t, plan, "SEARCH f USING PRIMARY KEY (review_id=? AND kind=?")
+
+	query, args = countAllQuery("acme", "")
+	assert.Contains(t, planOf(t, s, query, args...), "COVERING INDEX reviews_open (organization=?)")
 
 	after := page.Cursor{At: time.Now(), ID: "rev_a"}
 	for want, f := range map[string]review.Filter{

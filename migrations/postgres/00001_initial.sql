@@ -139,6 +139,10 @@ CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset
 -- request, whatever its ruleset.
 CREATE UNIQUE INDEX reviews_latest ON reviews (organization, repo, pr_number) WHERE latest;
 
+-- How much that is, in the index alone.
+CREATE INDEX reviews_open ON reviews (organization, repo, pr_number, open_critical, open_high, open_medium, open_warning,
+    open_low, open_info) WHERE latest;
+
 -- Findings of complete reviews, each kind in its order: those that are
 -- reported, those that comments suppress, and those of the previous review that
 -- are fixed. The organization is that of the transaction that writes them.

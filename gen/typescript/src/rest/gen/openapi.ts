@@ -603,7 +603,7 @@ export interface paths {
         };
         /**
          * List reviews
-         * @description Lists the organization's reviews, newest first, without their findings. With `query`, `created_by` or several filters a page looks at 5000 reviews at most, so it may have fewer than `page_size`, or none, and yet a `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         * @description Lists the organization's reviews, newest first, without their findings. With `query`, `created_by` or several filters a page looks at 2000 reviews at most, so it may have fewer than `page_size`, or none, and yet a `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
          */
         get: operations["listReviews"];
         put?: never;
@@ -755,7 +755,7 @@ export interface paths {
         };
         /**
          * Count reviews
-         * @description Counts the organization's reviews by where they stand. Each count ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+         * @description Counts the organization's reviews by where they stand. Each count ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
          */
         get: operations["countReviews"];
         put?: never;

@@ -463,7 +463,7 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. With `query`, `created_by` or several filters a page looks at 5000
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
      * reviews at most, so it may have fewer than `page_size`, or none, and yet a
      * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
@@ -478,7 +478,7 @@ public final class ReviewServiceGrpc {
      * <pre>
      * CountReviews counts the organization's reviews by where they stand. Each count
      * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
-     * `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`.
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -666,7 +666,7 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. With `query`, `created_by` or several filters a page looks at 5000
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
      * reviews at most, so it may have fewer than `page_size`, or none, and yet a
      * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
@@ -682,7 +682,7 @@ public final class ReviewServiceGrpc {
      * <pre>
      * CountReviews counts the organization's reviews by where they stand. Each count
      * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
-     * `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`.
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -858,7 +858,7 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. With `query`, `created_by` or several filters a page looks at 5000
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
      * reviews at most, so it may have fewer than `page_size`, or none, and yet a
      * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
@@ -873,7 +873,7 @@ public final class ReviewServiceGrpc {
      * <pre>
      * CountReviews counts the organization's reviews by where they stand. Each count
      * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
-     * `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`.
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -1043,7 +1043,7 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. With `query`, `created_by` or several filters a page looks at 5000
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
      * reviews at most, so it may have fewer than `page_size`, or none, and yet a
      * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
@@ -1058,7 +1058,7 @@ public final class ReviewServiceGrpc {
      * <pre>
      * CountReviews counts the organization's reviews by where they stand. Each count
      * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
-     * `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`.
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -1229,7 +1229,7 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. With `query`, `created_by` or several filters a page looks at 5000
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
      * reviews at most, so it may have fewer than `page_size`, or none, and yet a
      * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
@@ -1245,7 +1245,7 @@ public final class ReviewServiceGrpc {
      * <pre>
      * CountReviews counts the organization's reviews by where they stand. Each count
      * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
-     * `pr_number` it looks at the newest 5000 reviews at most, and says so in `partial`.
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
