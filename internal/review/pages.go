@@ -20,6 +20,12 @@ const (
 	MaxFindingsPage     = 1000
 )
 
+// Lists and counts of an organization take as long with many reviews as with few.
+const (
+	MaxLookedAt = 2_000 // how many reviews are looked at where no index selects them
+	MaxCount    = 1_000 // what is counted up to; it stands for more, too
+)
+
 // MaxWords is how many words a search may have.
 const MaxWords = 5
 
@@ -38,22 +44,21 @@ type Filter struct {
 	After     page.Cursor // only reviews that come after this place in the list
 }
 
-// Standing says why a review has no result.
+// Standing is what reviews are counted by: the outcome of a complete one, else why it
+// has none.
 type Standing string
 
 // The standings.
 const (
-	Running    Standing = "running"     // Queued or InProgress
-	NotScanned Standing = "not_scanned" // Failed or Canceled
+	Failing    = Standing(finding.Fail)
+	Passing    = Standing(finding.Pass)
+	Unsure     = Standing(finding.Incomplete)
+	Running    = Standing("running")     // Queued or InProgress
+	NotScanned = Standing("not_scanned") // Failed or Canceled
 )
 
-// Count is how many reviews have a status and an outcome, which is "" unless the
-// status is Complete.
-type Count struct {
-	Status  Status
-	Outcome finding.Outcome
-	Count   int
-}
+// Standings returns all standings.
+func Standings() []Standing { return []Standing{Failing, Passing, Unsure, Running, NotScanned} }
 
 // Words splits a search into words in lower case. It fails with InvalidArgument of
 // `query`.
@@ -115,7 +120,8 @@ func (s Selection) filter() (Filter, error) {
 }
 
 // List returns a page of reviews, newest first, without findings, and the
-// token of the next page; "" on the last.
+// token of the next page; "" on the last. A page that is not the last may be short, or
+// empty; see MaxLookedAt.
 func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review, string, error) {
 	size, err := page.Size(in.PageSize, DefaultPageSize, MaxPageSize)
 	if err != nil {
@@ -125,7 +131,7 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 	if err != nil {
 		return nil, "", err
 	}
-	f.Status, f.Standing, f.Outcome, f.Limit = in.Status, in.Standing, in.Outcome, size+1
+	f.Status, f.Standing, f.Outcome, f.Limit = in.Status, in.Standing, in.Outcome, size
 	filters := []string{
 		in.Query, f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status), string(f.Standing), string(f.Outcome),
 		f.CreatedBy, f.Since.String(), f.Until.String(),
@@ -134,48 +140,41 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 		return nil, "", err
 	}
 
-	reviews, err := s.store.ListReviews(ctx, org, f)
-	if err != nil || len(reviews) <= size {
+	reviews, next, err := s.store.ListReviews(ctx, org, f)
+	if err != nil || next == (page.Cursor{}) {
 		return reviews, "", err
 	}
-	last := reviews[size-1]
-	return reviews[:size], page.Cursor{At: last.CreatedAt, ID: last.ID}.Token(filters...), nil
+
+	return reviews, next.Token(filters...), nil
 }
 
-// Counts are how many reviews there are, by where they stand.
+// Counts are how many reviews there are, by where they stand, each up to MaxCount.
 type Counts struct {
 	All        int
 	Failed     int // the verdict
 	Passed     int
 	Incomplete int
-	Running    int // or wait
-	NotScanned int // failed or canceled
+	Running    int  // or wait
+	NotScanned int  // failed or canceled
+	Partial    bool // older reviews were not looked at
 }
 
 // Count counts reviews.
-func (s *Service) Count(ctx context.Context, org string, in Selection) (c Counts, err error) {
+func (s *Service) Count(ctx context.Context, org string, in Selection) (Counts, error) {
 	f, err := in.filter()
 	if err != nil {
-		return c, err
+		return Counts{}, err
 	}
-	counts, err := s.store.CountReviews(ctx, org, f)
+	counts, partial, err := s.store.CountReviews(ctx, org, f)
+	all := 0
 	for _, n := range counts {
-		c.All += n.Count
-		switch {
-		case !n.Status.Final():
-			c.Running += n.Count
-		case n.Status != Complete:
-			c.NotScanned += n.Count
-		case n.Outcome == finding.Fail:
-			c.Failed += n.Count
-		case n.Outcome == finding.Pass:
-			c.Passed += n.Count
-		default:
-			c.Incomplete += n.Count
-		}
+		all += n
 	}
 
-	return c, err
+	return Counts{
+		All: min(all, MaxCount), Failed: counts[Failing], Passed: counts[Passing], Incomplete: counts[Unsure],
+		Running: counts[Running], NotScanned: counts[NotScanned], Partial: partial,
+	}, err
 }
 
 // FindingsInput selects a page of a review's findings. Zero fields select all

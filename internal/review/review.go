@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -185,12 +186,15 @@ type Reviews interface {
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
 
 	// ListReviews returns reviews newest first (by creation, then by
-	// descending id), without findings and skips, at most f.Limit of them.
-	ListReviews(ctx context.Context, org string, f Filter) ([]Review, error)
+	// descending id), without findings and skips, at most f.Limit of them, and where
+	// the next page goes on; the zero Cursor for the last. A page looks at MaxLookedAt
+	// reviews at most, so it may be short, or empty.
+	ListReviews(ctx context.Context, org string, f Filter) ([]Review, page.Cursor, error)
 
-	// CountReviews counts the reviews that ListReviews would list without limit, by
-	// their status and outcome. f has neither of these.
-	CountReviews(ctx context.Context, org string, f Filter) ([]Count, error)
+	// CountReviews counts reviews by their standing, each up to MaxCount. f has neither
+	// status nor standing nor outcome. partial says that there are older reviews than
+	// the MaxLookedAt that it looked at.
+	CountReviews(ctx context.Context, org string, f Filter) (counts map[Standing]int, partial bool, err error)
 
 	// CancelReview makes a queued or running review canceled and returns it;
 	// NotFound, or FailedPrecondition (REVIEW_FINISHED) in a final state.

@@ -27,6 +27,12 @@ type Search struct {
 	Skip        int              // groups
 }
 
+// AllOpen says whether all that is open is selected, of an organization or a repository.
+func (f Search) AllOpen() bool {
+	return f.Decision == finding.Open && len(f.Words) == 0 && f.MinSeverity == 0 && f.RuleID == "" && f.File == "" &&
+		f.State == ""
+}
+
 // FoundPlace is a place in the list of Found. The zero value is before the first.
 type FoundPlace struct {
 	Repo     string

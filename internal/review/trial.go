@@ -119,7 +119,7 @@ func (t *Trials) last(ctx context.Context, org string, in TrialInput) (last []Re
 	seen := map[pullRequest]bool{}
 	f := Filter{Repo: in.Repo, Status: Complete, Limit: trialPage}
 	for range trialPages {
-		reviews, err := t.reviews.ListReviews(ctx, org, f)
+		reviews, next, err := t.reviews.ListReviews(ctx, org, f)
 		if err != nil {
 			return nil, err
 		}
@@ -134,11 +134,10 @@ func (t *Trials) last(ctx context.Context, org string, in TrialInput) (last []Re
 			}
 		}
 
-		if len(reviews) < trialPage {
+		if next == (page.Cursor{}) {
 			break
 		}
-		end := reviews[len(reviews)-1]
-		f.After = page.Cursor{At: end.CreatedAt, ID: end.ID}
+		f.After = next
 	}
 
 	return last, nil

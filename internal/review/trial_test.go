@@ -24,15 +24,23 @@ type reviewed struct {
 	all []review.Review
 }
 
-func (s reviewed) ListReviews(_ context.Context, _ string, f review.Filter) (out []review.Review, err error) {
+func (s reviewed) ListReviews(_ context.Context, _ string, f review.Filter) (
+	out []review.Review, next page.Cursor, err error,
+) {
 	for _, r := range s.all {
 		after := f.After == page.Cursor{} || r.CreatedAt.Before(f.After.At)
-		if after && len(out) < f.Limit && (f.Repo == "" || r.Repo == f.Repo) {
-			out = append(out, r)
+		if !after || f.Repo != "" && r.Repo != f.Repo {
+			continue
 		}
+		if len(out) == f.Limit {
+			last := out[len(out)-1]
+
+			return out, page.Cursor{At: last.CreatedAt, ID: last.ID}, nil
+		}
+		out = append(out, r)
 	}
 
-	return out, nil
+	return out, next, nil
 }
 
 // ofRepo has rules of a repository.

@@ -279,7 +279,8 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 
 	require.NoError(t, closeLog(t.Context(), kept))
 	assert.Equal(t, []string{"prwarden.db"}, names(t, filepath.Dir(kept)))
-	old, err := openAt(t, Options{Database: "sqlite:" + kept}).ListReviews(t.Context(), "acme", review.Filter{Limit: 100})
+	old, _, err := openAt(t, Options{Database: "sqlite:" + kept}).
+		ListReviews(t.Context(), "acme", review.Filter{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, old, 50, "a restore that fails now loses nothing")
 
@@ -289,7 +290,7 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 	assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(killed)))
 
 	s := openAt(t, Options{Database: "sqlite:" + killed, Exclusive: true})
-	list, err := s.ListReviews(t.Context(), "acme", review.Filter{Limit: 10})
+	list, _, err := s.ListReviews(t.Context(), "acme", review.Filter{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, "rev_new", list[0].ID)

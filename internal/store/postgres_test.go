@@ -230,7 +230,7 @@ func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 	signal(syscall.SIGSTOP)
 	calls := map[string]func(context.Context) error{
 		"read": func(ctx context.Context) error { _, err := s.GetReview(ctx, "acme", "rev_a"); return err },
-		"list": func(ctx context.Context) error { _, err := s.ListReviews(ctx, "acme", review.Filter{}); return err },
+		"list": func(ctx context.Context) error { _, _, err := s.ListReviews(ctx, "acme", review.Filter{}); return err },
 		"write": func(ctx context.Context) error {
 			_, err := s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
 			return err

@@ -157,31 +157,48 @@ func TestEventsReadLittle(t *testing.T) {
 func TestListsReadLittle(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	query, args := countQuery("acme", review.Filter{})
-	counting := planOf(t, s, query, args...)
-	assert.Contains(t, counting, "COVERING INDEX reviews_outcome (organization=?")
-	assert.NotContains(t, counting, "TEMP", "they are counted as they come")
+	base, _ := reviewConditions("acme", review.Filter{Since: time.Now()})
+	query, args := standingsQuery(base)
+	plan := planOf(t, s, query, args...)
+	assert.Equal(t, len(review.Standings()),
+		strings.Count(plan, "SEARCH reviews USING INDEX reviews_standing (organization=? AND standing=? AND created_at>?)"), plan)
+
+	base, rest := reviewConditions("acme", review.Filter{Repo: "acme/shop", Words: []string{"a"}})
+	query, args = someQuery(base, rest)
+	assert.Contains(t, planOf(t, s, query, args...), "INDEX reviews_repo (organization=? AND repo=?)")
 
 	query, args = repositoriesQuery("acme", review.RepositoryFilter{After: "acme/shop", Words: []string{"a"}})
-	plan := planOf(t, s, query, args...)
+	plan = planOf(t, s, query, args...)
 	assert.Contains(t, plan, "COVERING INDEX reviews_repo (organization=? AND repo>?")
 	assert.NotContains(t, plan, "TEMP B-TREE")
 
 	query, args = s.dialect.searchConditions("acme", review.Search{Decision: finding.Open})
 	plan = planOf(t, s, `SELECT COUNT(*)`+searchFrom+query, args...)
-	assert.Contains(t, plan, "SEARCH r USING INDEX reviews_latest (organization=?")
+	assert.Contains(t, plan, "SEARCH r USING INDEX reviews_open (organization=?")
 	assert.Contains(t, plan, "SEARCH f USING PRIMARY KEY (review_id=? AND kind=?")
+
+	query, args = countAllQuery("acme", "")
+	assert.Contains(t, planOf(t, s, query, args...), "COVERING INDEX reviews_open (organization=?)")
 
 	after := page.Cursor{At: time.Now(), ID: "rev_a"}
 	for want, f := range map[string]review.Filter{
-		"INDEX reviews_created (organization=?":              {After: after, Words: []string{"a"}, CreatedBy: "key:a"},
-		"INDEX reviews_status (organization=? AND status=?":  {Status: review.Failed},
-		"INDEX reviews_outcome (organization=? AND status=?": {Outcome: finding.Fail},
-		"INDEX reviews_repo (organization=? AND repo=?":      {After: after, Repo: "acme/shop"},
-		"INDEX reviews_pr_number (organization=? AND pr_num": {After: after, PRNumber: 7},
+		"INDEX reviews_created (organization=?":                 {After: after, Words: []string{"a"}, CreatedBy: "key:a"},
+		"INDEX reviews_standing (organization=? AND standing=?": {Outcome: finding.Fail, Status: review.Complete},
+		"INDEX reviews_status (organization=? AND status=?":     {Status: review.Complete},
+		"INDEX reviews_repo (organization=? AND repo=?":         {After: after, Repo: "acme/shop"},
+		"INDEX reviews_pr_number (organization=? AND pr_num":    {PRNumber: 7, Repo: "acme/shop"},
 	} {
-		query, args := listQuery("acme", f)
-		plan := planOf(t, s, query, args...)
+		base, rest := reviewConditions("acme", f)
+		all := base
+		if rest.text != "" {
+			all.add("(created_at, id) >= (?, ?)", at(after.At), after.ID)
+			all.add(rest.text, rest.args...)
+		}
+		plan := planOf(t, s, `SELECT `+reviewColumns+` FROM reviews WHERE `+all.text+newestFirst, append(all.args, 50)...)
+		assert.Contains(t, plan, want)
+		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
+
+		plan = planOf(t, s, lookedAtQuery(base), append(base.args, 2, 4)...)
 		assert.Contains(t, plan, want)
 		assert.NotContains(t, plan, "ORDER BY", "they come in their order")
 	}

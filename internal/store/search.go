@@ -128,6 +128,20 @@ var bySeverity = func() string {
 	return strings.Join(all, ", ")
 }()
 
+// countAllQuery counts what is open of an organization, or of a repository, as the reviews
+// have it, which takes far less than to read the findings.
+func countAllQuery(org, repo string) (query string, args []any) {
+	const open = "(open_critical + open_high + open_medium + open_warning + open_low + open_info > 0)"
+	query = `SELECT ` + openSums + `, COUNT(*) AS pulls FROM reviews WHERE organization = ? AND latest AND ` + open
+	args = []any{org}
+	if repo != "" {
+		query += ` AND repo = ?`
+		args = append(args, repo)
+	}
+
+	return query + ` HAVING COUNT(*) > 0`, args
+}
+
 // CountFindings implements review.Reviews.
 func (s *Store) CountFindings(
 	ctx context.Context, org string, f review.Search, by review.Group,
@@ -140,7 +154,11 @@ func (s *Store) CountFindings(
 	} else {
 		order = " HAVING COUNT(*) > 0"
 	}
-	query += bySeverity + `, COUNT(DISTINCT r.id) AS pulls` + searchFrom + conditions + order + ` LIMIT ? OFFSET ?`
+	query += bySeverity + `, COUNT(DISTINCT r.id) AS pulls` + searchFrom + conditions + order
+	if by == review.ByNothing && f.AllOpen() {
+		query, args = countAllQuery(org, f.Repo)
+	}
+	query += ` LIMIT ? OFFSET ?`
 
 	var rows []struct {
 		RuleID string `db:"rule_id"`

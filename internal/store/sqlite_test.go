@@ -189,7 +189,7 @@ func TestErrorsByCode(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.CreateReview(ctx, newReview("acme", "rev_busy"), 10)
 	away(err)
-	_, err = s.ListReviews(ctx, "acme", review.Filter{Limit: 1})
+	_, _, err = s.ListReviews(ctx, "acme", review.Filter{Limit: 1})
 	require.NoError(t, err, "readers don't wait for a writer")
 	require.NoError(t, blocker.Rollback())
 

@@ -90,6 +90,9 @@ CREATE TABLE reviews (
     fixed_total      INTEGER NOT NULL DEFAULT 0,
     suppressed_total INTEGER NOT NULL DEFAULT 0,
     latest          BOOLEAN NOT NULL DEFAULT FALSE, -- of the complete ones of its pull request
+    standing        TEXT    NOT NULL GENERATED ALWAYS AS ( -- what reviews are counted by
+                    CASE WHEN status IN ('queued', 'in_progress') THEN 'running' WHEN status <> 'complete' THEN 'not_scanned'
+                    WHEN outcome = '' THEN 'incomplete' ELSE outcome END) STORED,
     -- Findings of summary that nobody has set aside. The verdict is decided by them.
     open_critical   INTEGER NOT NULL DEFAULT 0,
     open_high       INTEGER NOT NULL DEFAULT 0,
@@ -108,12 +111,12 @@ CREATE TABLE reviews (
     autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000
 );
 
--- Lists, newest first: all, of a state, of a repository or pull request. With the
--- outcome reviews are counted in the index alone.
+-- Lists, newest first: all, of a state or standing, of a repository or pull request.
+-- With the standing, reviews of a repository are counted in the index alone.
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
 CREATE INDEX reviews_status ON reviews (organization, status, created_at, id);
-CREATE INDEX reviews_outcome ON reviews (organization, status, outcome, created_at, id);
-CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
+CREATE INDEX reviews_standing ON reviews (organization, standing, created_at, id);
+CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, standing);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 
 -- The queue, the next first; not_before is in it so that delayed reviews are passed
@@ -135,6 +138,10 @@ CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset
 -- What is open of an organization: the findings of the latest review of each pull
 -- request, whatever its ruleset.
 CREATE UNIQUE INDEX reviews_latest ON reviews (organization, repo, pr_number) WHERE latest;
+
+-- How much that is, in the index alone.
+CREATE INDEX reviews_open ON reviews (organization, repo, pr_number, open_critical, open_high, open_medium, open_warning,
+    open_low, open_info) WHERE latest;
 
 -- Findings of complete reviews, each kind in its order: those that are
 -- reported, those that comments suppress, and those of the previous review that

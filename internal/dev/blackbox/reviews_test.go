@@ -246,7 +246,7 @@ func TestListReviews(t *testing.T) {
 	assert.Equal(t, 400, c.do(t, "GET", "/v1/reviews?query=a+b+c+d+e+f", nil).status)
 
 	a := c.do(t, "GET", "/v1/reviews:count?query=acme", nil)
-	assert.JSONEq(t, `{"all": 5, "failed": 0, "passed": 4, "incomplete": 0, "running": 0, "not_scanned": 1}`, a.body)
+	assert.JSONEq(t, `{"all": 5, "failed": 0, "passed": 4, "incomplete": 0, "running": 0, "not_scanned": 1, "partial": false}`, a.body)
 	r := c.do(t, "GET", "/v1/reviews/"+newestFirst[1].(string), nil).decode(t)
 	assert.NotEmpty(t, r["head_title"], "the subject of the commit")
 	assert.NotEmpty(t, r["head_author"])

@@ -272,7 +272,7 @@ func canceledContext(t *testing.T, h Harness) {
 
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	_, err = h.Store.ListReviews(late, acme, review.Filter{Limit: 1})
+	_, _, err = h.Store.ListReviews(late, acme, review.Filter{Limit: 1})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
 	create(t, h, acme, "rev_a") // and the store is well

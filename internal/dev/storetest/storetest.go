@@ -352,7 +352,7 @@ func gone(t *testing.T, h Harness, org, id string) {
 // list lists reviews.
 func list(t *testing.T, h Harness, org string, f review.Filter) []review.Review {
 	t.Helper()
-	reviews, err := h.Store.ListReviews(t.Context(), org, f)
+	reviews, _, err := h.Store.ListReviews(t.Context(), org, f)
 	require.NoError(t, err)
 
 	return reviews

@@ -242,7 +242,7 @@ func (h *Reviews) CountReviews(
 	}
 	return &prwardenv1.CountReviewsResponse{
 		All: clamp(n.All), Failed: clamp(n.Failed), Passed: clamp(n.Passed), Incomplete: clamp(n.Incomplete),
-		Running: clamp(n.Running), NotScanned: clamp(n.NotScanned),
+		Running: clamp(n.Running), NotScanned: clamp(n.NotScanned), Partial: n.Partial,
 	}, nil
 }
 

@@ -53,7 +53,23 @@ type reviewRow struct {
 type tab struct {
 	Value, Label string
 	N            int
+	More         bool // there may be more than N
 	On           bool
+}
+
+// maxCount is what reviews are counted up to.
+const maxCount = 1000
+
+// count says how many there are.
+func (t tab) count() string {
+	switch {
+	case t.N >= maxCount:
+		return "1,000+"
+	case t.More:
+		return strconv.Itoa(t.N) + "+"
+	}
+
+	return strconv.Itoa(t.N)
 }
 
 // tabsOf are the parts of the list with their counts.
@@ -67,7 +83,7 @@ func (r reviewsView) tabsOf(c *prwardenv1.CountReviewsResponse) []tab {
 		{Value: "error", Label: "Not scanned", N: int(c.GetNotScanned())},
 	}
 	for i := range tabs {
-		tabs[i].On = tabs[i].Value == r.Status
+		tabs[i].On, tabs[i].More = tabs[i].Value == r.Status, c.GetPartial()
 	}
 
 	return tabs

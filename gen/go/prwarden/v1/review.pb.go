@@ -3289,7 +3289,8 @@ func (x *CountReviewsRequest) GetPrNumber() int32 {
 // Response of CountReviews.
 type CountReviewsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All reviews; the sum of the others.
+	// All reviews: the sum of the others; like each of them at most 1000, which stands
+	// for 1000 or more.
 	All int32 `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`
 	// Complete ones with the verdict `fail`.
 	Failed int32 `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
@@ -3300,7 +3301,10 @@ type CountReviewsResponse struct {
 	// Those in the state `queued` or `in_progress`.
 	Running int32 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
 	// Those in the state `failed` or `canceled`.
-	NotScanned    int32 `protobuf:"varint,6,opt,name=not_scanned,json=notScanned,proto3" json:"not_scanned,omitempty"`
+	NotScanned int32 `protobuf:"varint,6,opt,name=not_scanned,json=notScanned,proto3" json:"not_scanned,omitempty"`
+	// Whether there are older reviews that were not looked at, so that each count may be
+	// too small.
+	Partial       bool `protobuf:"varint,7,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3375,6 +3379,13 @@ func (x *CountReviewsResponse) GetNotScanned() int32 {
 		return x.NotScanned
 	}
 	return 0
+}
+
+func (x *CountReviewsResponse) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
 }
 
 // ListedReview is a Review without its findings and skips, which
@@ -4277,7 +4288,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_created_byB\a\n" +
 	"\x05_repoB\f\n" +
 	"\n" +
-	"_pr_number\"\x93\x02\n" +
+	"_pr_number\"\xbf\x02\n" +
 	"\x14CountReviewsResponse\x12\x10\n" +
 	"\x03all\x18\x01 \x01(\x05R\x03all\x12\x16\n" +
 	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x16\n" +
@@ -4287,7 +4298,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"incomplete\x12\x18\n" +
 	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x1f\n" +
 	"\vnot_scanned\x18\x06 \x01(\x05R\n" +
-	"notScanned:^\x92A[2Y{\"all\": 128, \"failed\": 31, \"passed\": 90, \"incomplete\": 2, \"running\": 1, \"not_scanned\": 4}\"\xcf\b\n" +
+	"notScanned\x12\x18\n" +
+	"\apartial\x18\a \x01(\bR\apartial:p\x92Am2k{\"all\": 128, \"failed\": 31, \"passed\": 90, \"incomplete\": 2, \"running\": 1, \"not_scanned\": 4, \"partial\": false}\"\xcf\b\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +

@@ -61,10 +61,14 @@ type ReviewServiceClient interface {
 	// NOT_FOUND, also for another organization's review.
 	GetReview(ctx context.Context, in *GetReviewRequest, opts ...grpc.CallOption) (*GetReviewResponse, error)
 	// ListReviews lists the organization's reviews, newest first, without their
-	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+	// findings. With `query`, `created_by` or several filters a page looks at 2000
+	// reviews at most, so it may have fewer than `page_size`, or none, and yet a
+	// `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ListReviewsResponse, error)
-	// CountReviews counts the organization's reviews by where they stand.
+	// CountReviews counts the organization's reviews by where they stand. Each count
+	// ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+	// `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
 	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
 	CountReviews(ctx context.Context, in *CountReviewsRequest, opts ...grpc.CallOption) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,
@@ -272,10 +276,14 @@ type ReviewServiceServer interface {
 	// NOT_FOUND, also for another organization's review.
 	GetReview(context.Context, *GetReviewRequest) (*GetReviewResponse, error)
 	// ListReviews lists the organization's reviews, newest first, without their
-	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+	// findings. With `query`, `created_by` or several filters a page looks at 2000
+	// reviews at most, so it may have fewer than `page_size`, or none, and yet a
+	// `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error)
-	// CountReviews counts the organization's reviews by where they stand.
+	// CountReviews counts the organization's reviews by where they stand. Each count
+	// ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+	// `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
 	// Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
 	CountReviews(context.Context, *CountReviewsRequest) (*CountReviewsResponse, error)
 	// ListFindings pages through the findings of a review, in the order of file,

@@ -1795,8 +1795,11 @@ class CountReviewsResponse(google.protobuf.message.Message):
     INCOMPLETE_FIELD_NUMBER: builtins.int
     RUNNING_FIELD_NUMBER: builtins.int
     NOT_SCANNED_FIELD_NUMBER: builtins.int
+    PARTIAL_FIELD_NUMBER: builtins.int
     all: builtins.int
-    """All reviews; the sum of the others."""
+    """All reviews: the sum of the others; like each of them at most 1000, which stands
+    for 1000 or more.
+    """
     failed: builtins.int
     """Complete ones with the verdict `fail`."""
     passed: builtins.int
@@ -1807,6 +1810,10 @@ class CountReviewsResponse(google.protobuf.message.Message):
     """Those in the state `queued` or `in_progress`."""
     not_scanned: builtins.int
     """Those in the state `failed` or `canceled`."""
+    partial: builtins.bool
+    """Whether there are older reviews that were not looked at, so that each count may be
+    too small.
+    """
     def __init__(
         self,
         *,
@@ -1816,8 +1823,9 @@ class CountReviewsResponse(google.protobuf.message.Message):
         incomplete: builtins.int = ...,
         running: builtins.int = ...,
         not_scanned: builtins.int = ...,
+        partial: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["all", b"all", "failed", b"failed", "incomplete", b"incomplete", "not_scanned", b"not_scanned", "passed", b"passed", "running", b"running"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["all", b"all", "failed", b"failed", "incomplete", b"incomplete", "not_scanned", b"not_scanned", "partial", b"partial", "passed", b"passed", "running", b"running"]) -> None: ...
 
 Global___CountReviewsResponse: typing_extensions.TypeAlias = CountReviewsResponse
 

@@ -136,7 +136,9 @@ class ReviewServiceServicer(object):
 
     def ListReviews(self, request, context):
         """ListReviews lists the organization's reviews, newest first, without their
-        findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+        findings. With `query`, `created_by` or several filters a page looks at 2000
+        reviews at most, so it may have fewer than `page_size`, or none, and yet a
+        `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
         or page token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -144,7 +146,9 @@ class ReviewServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CountReviews(self, request, context):
-        """CountReviews counts the organization's reviews by where they stand.
+        """CountReviews counts the organization's reviews by where they stand. Each count
+        ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+        `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
         Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -330,12 +330,16 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
 
     ListReviews: _ReviewServiceListReviewsType
     """ListReviews lists the organization's reviews, newest first, without their
-    findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+    findings. With `query`, `created_by` or several filters a page looks at 2000
+    reviews at most, so it may have fewer than `page_size`, or none, and yet a
+    `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
     or page token.
     """
 
     CountReviews: _ReviewServiceCountReviewsType
-    """CountReviews counts the organization's reviews by where they stand.
+    """CountReviews counts the organization's reviews by where they stand. Each count
+    ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+    `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
     Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
     """
 
@@ -494,7 +498,9 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.review_pb2.ListReviewsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.ListReviewsResponse]]:
         """ListReviews lists the organization's reviews, newest first, without their
-        findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+        findings. With `query`, `created_by` or several filters a page looks at 2000
+        reviews at most, so it may have fewer than `page_size`, or none, and yet a
+        `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
         or page token.
         """
 
@@ -504,7 +510,9 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         request: prwarden.v1.review_pb2.CountReviewsRequest,
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.review_pb2.CountReviewsResponse, collections.abc.Awaitable[prwarden.v1.review_pb2.CountReviewsResponse]]:
-        """CountReviews counts the organization's reviews by where they stand.
+        """CountReviews counts the organization's reviews by where they stand. Each count
+        ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+        `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
         Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
         """
 

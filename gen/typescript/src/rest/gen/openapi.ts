@@ -603,7 +603,7 @@ export interface paths {
         };
         /**
          * List reviews
-         * @description Lists the organization's reviews, newest first, without their findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
+         * @description Lists the organization's reviews, newest first, without their findings. With `query`, `created_by` or several filters a page looks at 2000 reviews at most, so it may have fewer than `page_size`, or none, and yet a `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
          */
         get: operations["listReviews"];
         put?: never;
@@ -755,7 +755,7 @@ export interface paths {
         };
         /**
          * Count reviews
-         * @description Counts the organization's reviews by where they stand. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
+         * @description Counts the organization's reviews by where they stand. Each count ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
          */
         get: operations["countReviews"];
         put?: never;
@@ -1378,7 +1378,7 @@ export interface components {
         CountReviewsResponse: {
             /**
              * Format: int32
-             * @description All reviews; the sum of the others.
+             * @description All reviews: the sum of the others; like each of them at most 1000, which stands for 1000 or more.
              */
             all: number;
             /**
@@ -1396,6 +1396,8 @@ export interface components {
              * @description Those in the state `failed` or `canceled`.
              */
             not_scanned: number;
+            /** @description Whether there are older reviews that were not looked at, so that each count may be too small. */
+            partial: boolean;
             /**
              * Format: int32
              * @description Complete ones with the verdict `pass`.
@@ -7174,6 +7176,7 @@ export interface operations {
                      *       "failed": 31,
                      *       "incomplete": 2,
                      *       "not_scanned": 4,
+                     *       "partial": false,
                      *       "passed": 90,
                      *       "running": 1
                      *     }

@@ -51,7 +51,8 @@ private static final long serialVersionUID = 0L;
   private int all_ = 0;
   /**
    * <pre>
-   * All reviews; the sum of the others.
+   * All reviews: the sum of the others; like each of them at most 1000, which stands
+   * for 1000 or more.
    * </pre>
    *
    * <code>int32 all = 1 [json_name = "all"];</code>
@@ -137,6 +138,22 @@ private static final long serialVersionUID = 0L;
     return notScanned_;
   }
 
+  public static final int PARTIAL_FIELD_NUMBER = 7;
+  private boolean partial_ = false;
+  /**
+   * <pre>
+   * Whether there are older reviews that were not looked at, so that each count may be
+   * too small.
+   * </pre>
+   *
+   * <code>bool partial = 7 [json_name = "partial"];</code>
+   * @return The partial.
+   */
+  @java.lang.Override
+  public boolean getPartial() {
+    return partial_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -168,6 +185,9 @@ private static final long serialVersionUID = 0L;
     }
     if (notScanned_ != 0) {
       output.writeInt32(6, notScanned_);
+    }
+    if (partial_ != false) {
+      output.writeBool(7, partial_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -202,6 +222,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(6, notScanned_);
     }
+    if (partial_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(7, partial_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -229,6 +253,8 @@ private static final long serialVersionUID = 0L;
         != other.getRunning()) return false;
     if (getNotScanned()
         != other.getNotScanned()) return false;
+    if (getPartial()
+        != other.getPartial()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -252,6 +278,9 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getRunning();
     hash = (37 * hash) + NOT_SCANNED_FIELD_NUMBER;
     hash = (53 * hash) + getNotScanned();
+    hash = (37 * hash) + PARTIAL_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getPartial());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -393,6 +422,7 @@ private static final long serialVersionUID = 0L;
       incomplete_ = 0;
       running_ = 0;
       notScanned_ = 0;
+      partial_ = false;
       return this;
     }
 
@@ -444,6 +474,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000020) != 0)) {
         result.notScanned_ = notScanned_;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.partial_ = partial_;
+      }
     }
 
     @java.lang.Override
@@ -475,6 +508,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getNotScanned() != 0) {
         setNotScanned(other.getNotScanned());
+      }
+      if (other.getPartial() != false) {
+        setPartial(other.getPartial());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -532,6 +568,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 48
+            case 56: {
+              partial_ = input.readBool();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -552,7 +593,8 @@ private static final long serialVersionUID = 0L;
     private int all_ ;
     /**
      * <pre>
-     * All reviews; the sum of the others.
+     * All reviews: the sum of the others; like each of them at most 1000, which stands
+     * for 1000 or more.
      * </pre>
      *
      * <code>int32 all = 1 [json_name = "all"];</code>
@@ -564,7 +606,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * All reviews; the sum of the others.
+     * All reviews: the sum of the others; like each of them at most 1000, which stands
+     * for 1000 or more.
      * </pre>
      *
      * <code>int32 all = 1 [json_name = "all"];</code>
@@ -580,7 +623,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * All reviews; the sum of the others.
+     * All reviews: the sum of the others; like each of them at most 1000, which stands
+     * for 1000 or more.
      * </pre>
      *
      * <code>int32 all = 1 [json_name = "all"];</code>
@@ -809,6 +853,53 @@ private static final long serialVersionUID = 0L;
     public Builder clearNotScanned() {
       bitField0_ = (bitField0_ & ~0x00000020);
       notScanned_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean partial_ ;
+    /**
+     * <pre>
+     * Whether there are older reviews that were not looked at, so that each count may be
+     * too small.
+     * </pre>
+     *
+     * <code>bool partial = 7 [json_name = "partial"];</code>
+     * @return The partial.
+     */
+    @java.lang.Override
+    public boolean getPartial() {
+      return partial_;
+    }
+    /**
+     * <pre>
+     * Whether there are older reviews that were not looked at, so that each count may be
+     * too small.
+     * </pre>
+     *
+     * <code>bool partial = 7 [json_name = "partial"];</code>
+     * @param value The partial to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPartial(boolean value) {
+
+      partial_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether there are older reviews that were not looked at, so that each count may be
+     * too small.
+     * </pre>
+     *
+     * <code>bool partial = 7 [json_name = "partial"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPartial() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      partial_ = false;
       onChanged();
       return this;
     }

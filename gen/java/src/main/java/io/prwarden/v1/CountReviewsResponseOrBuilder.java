@@ -12,7 +12,8 @@ public interface CountReviewsResponseOrBuilder extends
 
   /**
    * <pre>
-   * All reviews; the sum of the others.
+   * All reviews: the sum of the others; like each of them at most 1000, which stands
+   * for 1000 or more.
    * </pre>
    *
    * <code>int32 all = 1 [json_name = "all"];</code>
@@ -69,4 +70,15 @@ public interface CountReviewsResponseOrBuilder extends
    * @return The notScanned.
    */
   int getNotScanned();
+
+  /**
+   * <pre>
+   * Whether there are older reviews that were not looked at, so that each count may be
+   * too small.
+   * </pre>
+   *
+   * <code>bool partial = 7 [json_name = "partial"];</code>
+   * @return The partial.
+   */
+  boolean getPartial();
 }

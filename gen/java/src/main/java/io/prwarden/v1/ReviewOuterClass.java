@@ -432,80 +432,81 @@ public final class ReviewOuterClass {
       "uf.TimestampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004rep" +
       "o\210\001\001\022 \n\tpr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010" +
       "\n\006_queryB\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_" +
-      "number\"\263\001\n\024CountReviewsResponse\022\020\n\003all\030\001" +
+      "number\"\315\001\n\024CountReviewsResponse\022\020\n\003all\030\001" +
       " \001(\005R\003all\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006pas" +
       "sed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\ni" +
       "ncomplete\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013n" +
-      "ot_scanned\030\006 \001(\005R\nnotScanned\"\257\010\n\014ListedR" +
-      "eview\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006st" +
-      "atus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000" +
-      "R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber" +
-      "\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001" +
-      "(\0132\032.google.protobuf.TimestampR\013complete" +
-      "dAt\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1.Sever" +
-      "itySummaryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ru" +
-      "leset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n" +
-      "\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated" +
-      "_at\030\n \001(\0132\032.google.protobuf.TimestampR\tc" +
-      "reatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.google.pr" +
-      "otobuf.TimestampR\tstartedAt\022.\n\005error\030\014 \001" +
-      "(\0132\030.prwarden.v1.ReviewErrorR\005error\022\034\n\tt" +
-      "runcated\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030" +
-      "\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132\024.prwa" +
-      "rden.v1.VerdictR\007verdict\022<\n\010priority\030\020 \001" +
-      "(\0162\033.prwarden.v1.Priority.LevelH\003R\010prior" +
-      "ity\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210" +
-      "\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001" +
-      "\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.SeveritySum" +
-      "maryR\004open\022 \n\tnew_total\030\024 \001(\005H\006R\010newTota" +
-      "l\210\001\001\022$\n\013fixed_total\030\025 \001(\005H\007R\nfixedTotal\210" +
-      "\001\001\022.\n\020suppressed_total\030\026 \001(\005H\010R\017suppress" +
-      "edTotal\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_b" +
-      "ase_shaB\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_" +
-      "head_authorB\014\n\n_new_totalB\016\n\014_fixed_tota" +
-      "lB\023\n\021_suppressed_total\"2\n\023CancelReviewRe" +
-      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024Ca" +
-      "ncelReviewResponse\022+\n\006review\030\001 \001(\0132\023.prw" +
-      "arden.v1.ReviewR\006review\"1\n\022WatchReviewRe" +
-      "quest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023W" +
-      "atchReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010r" +
-      "eviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Re" +
-      "view.StatusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003" +
-      " \001(\005R\tfilesDone\022$\n\013files_total\030\004 \001(\005H\001R\n" +
-      "filesTotal\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarde" +
-      "n.v1.SeveritySummaryR\007summary\022.\n\005error\030\006" +
-      " \001(\0132\030.prwarden.v1.ReviewErrorR\005error\022\035\n" +
-      "\nkeep_alive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_" +
-      "available\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t" +
-      "\n\007_statusB\016\n\014_files_totalB\024\n\022_scanner_av" +
-      "ailable2\357\007\n\rReviewService\022\177\n\014CreateRevie" +
-      "w\022 .prwarden.v1.CreateReviewRequest\032!.pr" +
-      "warden.v1.CreateReviewResponse\"*\262\373\030&\n\004NO" +
-      "NE\022\036the review says who created it\022J\n\tGe" +
-      "tReview\022\035.prwarden.v1.GetReviewRequest\032\036" +
-      ".prwarden.v1.GetReviewResponse\022P\n\013ListRe" +
-      "views\022\037.prwarden.v1.ListReviewsRequest\032 " +
-      ".prwarden.v1.ListReviewsResponse\022S\n\014Coun" +
-      "tReviews\022 .prwarden.v1.CountReviewsReque" +
-      "st\032!.prwarden.v1.CountReviewsResponse\022S\n" +
-      "\014ListFindings\022 .prwarden.v1.ListFindings" +
-      "Request\032!.prwarden.v1.ListFindingsRespon" +
-      "se\022Y\n\016SearchFindings\022\".prwarden.v1.Searc" +
-      "hFindingsRequest\032#.prwarden.v1.SearchFin" +
-      "dingsResponse\022_\n\020ListRepositories\022$.prwa" +
-      "rden.v1.ListRepositoriesRequest\032%.prward" +
-      "en.v1.ListRepositoriesResponse\022>\n\010GetSar" +
-      "if\022\034.prwarden.v1.GetSarifRequest\032\024.googl" +
-      "e.api.HttpBody\022D\n\007GetDiff\022\033.prwarden.v1." +
-      "GetDiffRequest\032\034.prwarden.v1.GetDiffResp" +
-      "onse\022\177\n\014CancelReview\022 .prwarden.v1.Cance" +
-      "lReviewRequest\032!.prwarden.v1.CancelRevie" +
-      "wResponse\"*\262\373\030&\n\004NONE\022\036reviews are work," +
-      " not settings\022R\n\013WatchReview\022\037.prwarden." +
-      "v1.WatchReviewRequest\032 .prwarden.v1.Watc" +
-      "hReviewResponse0\001BN\n\016io.prwarden.v1P\001Z:g" +
-      "ithub.com/prwarden/prwarden/gen/go/prwar" +
-      "den/v1;prwardenv1b\006proto3"
+      "ot_scanned\030\006 \001(\005R\nnotScanned\022\030\n\007partial\030" +
+      "\007 \001(\010R\007partial\"\257\010\n\014ListedReview\022\033\n\trevie" +
+      "w_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.p" +
+      "rwarden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n" +
+      "\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\t" +
+      "R\004repo\022=\n\014completed_at\030\005 \001(\0132\032.google.pr" +
+      "otobuf.TimestampR\013completedAt\0226\n\007summary" +
+      "\030\006 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
+      "mmary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_" +
+      "sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(" +
+      "\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\tcreatedAt\0229\n\nst" +
+      "arted_at\030\013 \001(\0132\032.google.protobuf.Timesta" +
+      "mpR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden." +
+      "v1.ReviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010" +
+      "R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreated" +
+      "By\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.Verdic" +
+      "tR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwarden." +
+      "v1.Priority.LevelH\003R\010priority\210\001\001\022\"\n\nhead" +
+      "_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013head_aut" +
+      "hor\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\013" +
+      "2\034.prwarden.v1.SeveritySummaryR\004open\022 \n\t" +
+      "new_total\030\024 \001(\005H\006R\010newTotal\210\001\001\022$\n\013fixed_" +
+      "total\030\025 \001(\005H\007R\nfixedTotal\210\001\001\022.\n\020suppress" +
+      "ed_total\030\026 \001(\005H\010R\017suppressedTotal\210\001\001B\t\n\007" +
+      "_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_pr" +
+      "iorityB\r\n\013_head_titleB\016\n\014_head_authorB\014\n" +
+      "\n_new_totalB\016\n\014_fixed_totalB\023\n\021_suppress" +
+      "ed_total\"2\n\023CancelReviewRequest\022\033\n\trevie" +
+      "w_id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewResp" +
+      "onse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Revie" +
+      "wR\006review\"1\n\022WatchReviewRequest\022\033\n\trevie" +
+      "w_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewResp" +
+      "onse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006sta" +
+      "tus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R" +
+      "\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDon" +
+      "e\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\022" +
+      "6\n\007summary\030\005 \001(\0132\034.prwarden.v1.SeverityS" +
+      "ummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarde" +
+      "n.v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 " +
+      "\001(\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(" +
+      "\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_" +
+      "files_totalB\024\n\022_scanner_available2\357\007\n\rRe" +
+      "viewService\022\177\n\014CreateReview\022 .prwarden.v" +
+      "1.CreateReviewRequest\032!.prwarden.v1.Crea" +
+      "teReviewResponse\"*\262\373\030&\n\004NONE\022\036the review" +
+      " says who created it\022J\n\tGetReview\022\035.prwa" +
+      "rden.v1.GetReviewRequest\032\036.prwarden.v1.G" +
+      "etReviewResponse\022P\n\013ListReviews\022\037.prward" +
+      "en.v1.ListReviewsRequest\032 .prwarden.v1.L" +
+      "istReviewsResponse\022S\n\014CountReviews\022 .prw" +
+      "arden.v1.CountReviewsRequest\032!.prwarden." +
+      "v1.CountReviewsResponse\022S\n\014ListFindings\022" +
+      " .prwarden.v1.ListFindingsRequest\032!.prwa" +
+      "rden.v1.ListFindingsResponse\022Y\n\016SearchFi" +
+      "ndings\022\".prwarden.v1.SearchFindingsReque" +
+      "st\032#.prwarden.v1.SearchFindingsResponse\022" +
+      "_\n\020ListRepositories\022$.prwarden.v1.ListRe" +
+      "positoriesRequest\032%.prwarden.v1.ListRepo" +
+      "sitoriesResponse\022>\n\010GetSarif\022\034.prwarden." +
+      "v1.GetSarifRequest\032\024.google.api.HttpBody" +
+      "\022D\n\007GetDiff\022\033.prwarden.v1.GetDiffRequest" +
+      "\032\034.prwarden.v1.GetDiffResponse\022\177\n\014Cancel" +
+      "Review\022 .prwarden.v1.CancelReviewRequest" +
+      "\032!.prwarden.v1.CancelReviewResponse\"*\262\373\030" +
+      "&\n\004NONE\022\036reviews are work, not settings\022" +
+      "R\n\013WatchReview\022\037.prwarden.v1.WatchReview" +
+      "Request\032 .prwarden.v1.WatchReviewRespons" +
+      "e0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwa" +
+      "rden/prwarden/gen/go/prwarden/v1;prwarde" +
+      "nv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -696,7 +697,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsResponse_descriptor,
-        new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", });
+        new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", "Partial", });
     internal_static_prwarden_v1_ListedReview_descriptor =
       getDescriptor().getMessageTypes().get(30);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new

@@ -463,7 +463,9 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
+     * reviews at most, so it may have fewer than `page_size`, or none, and yet a
+     * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
      * </pre>
      */
@@ -474,7 +476,9 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
-     * CountReviews counts the organization's reviews by where they stand.
+     * CountReviews counts the organization's reviews by where they stand. Each count
+     * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -662,7 +666,9 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
+     * reviews at most, so it may have fewer than `page_size`, or none, and yet a
+     * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
      * </pre>
      */
@@ -674,7 +680,9 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
-     * CountReviews counts the organization's reviews by where they stand.
+     * CountReviews counts the organization's reviews by where they stand. Each count
+     * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -850,7 +858,9 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
+     * reviews at most, so it may have fewer than `page_size`, or none, and yet a
+     * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
      * </pre>
      */
@@ -861,7 +871,9 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
-     * CountReviews counts the organization's reviews by where they stand.
+     * CountReviews counts the organization's reviews by where they stand. Each count
+     * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -1031,7 +1043,9 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
+     * reviews at most, so it may have fewer than `page_size`, or none, and yet a
+     * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
      * </pre>
      */
@@ -1042,7 +1056,9 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
-     * CountReviews counts the organization's reviews by where they stand.
+     * CountReviews counts the organization's reviews by where they stand. Each count
+     * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
@@ -1213,7 +1229,9 @@ public final class ReviewServiceGrpc {
     /**
      * <pre>
      * ListReviews lists the organization's reviews, newest first, without their
-     * findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
+     * findings. With `query`, `created_by` or several filters a page looks at 2000
+     * reviews at most, so it may have fewer than `page_size`, or none, and yet a
+     * `next_page_token`. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
      * or page token.
      * </pre>
      */
@@ -1225,7 +1243,9 @@ public final class ReviewServiceGrpc {
 
     /**
      * <pre>
-     * CountReviews counts the organization's reviews by where they stand.
+     * CountReviews counts the organization's reviews by where they stand. Each count
+     * ends at 1000, which stands for 1000 or more. With `query`, `created_by`, `repo` or
+     * `pr_number` it looks at the newest 2000 reviews at most, and says so in `partial`.
      * Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter.
      * </pre>
      */
