@@ -48,8 +48,10 @@ test-hosts: need-go ## Test code hosts against the documents that vendors publis
 test-browser: need-go need-git ## Test the dashboard in Chromium (needs Node.js with npm; BROWSERFLAGS='-run Access')
 	@.ci/test-browser $(BROWSERFLAGS)
 
-screenshots: need-go need-git ## Take pictures of every screen of the dashboard into bin/screenshots
+screenshots: need-go need-git ## Take pictures of every screen into bin/screenshots, and those of docs/dashboard
 	@SCREENSHOTS=$(CURDIR)/bin/screenshots .ci/test-browser -run Access
+	@for picture in reviews-light review-open-light findings-dark; do \
+	  name=$${picture%-*}; cp bin/screenshots/$$picture-1440.png docs/dashboard/$${name%-open}.png; done
 
 test-limits: need-go need-git need-postgres ## Test pushes of 5,000 rules and the memory of hostile ones at full size
 	@PRWARDEN_RULES=5000 PRWARDEN_ATTACK=300 go test -count=1 -v -run '^(TestManyRules|TestHostileRulesLeaveMemory)$$' \
