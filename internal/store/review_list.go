@@ -176,7 +176,7 @@ func standingsQuery(base conditions) (query string, args []any) {
 // someQuery counts the newest review.MaxLookedAt reviews of a filter by their standing.
 // They are selected first, so that no index is chosen for the groups, which would read all.
 func someQuery(base, rest conditions) (query string, args []any) {
-	query = `SELECT standing, COUNT(*) AS count FROM (SELECT standing, created_by, search FROM reviews
+	query = `SELECT standing, COUNT(*) AS count FROM (SELECT standing, status, repo, created_by, search FROM reviews
 		WHERE ` + base.text + newestFirst + `) r`
 	if rest.text != "" {
 		query += ` WHERE ` + rest.text

@@ -112,6 +112,9 @@ func countedReviews(t *testing.T, h Harness) {
 	}))
 	assert.Equal(t, counts{review.Failing: 1, review.Unsure: 1}, counted(review.Filter{PRNumber: 7}))
 	assert.Empty(t, counted(review.Filter{PRNumber: 99}))
+	assert.Equal(t, counts{review.Failing: 1}, counted(review.Filter{
+		PRNumber: 7, Repo: "acme/shop", Status: review.Complete, Outcome: finding.Fail, Words: []string{"ann"},
+	}))
 }
 
 func headOfReviews(t *testing.T, h Harness) {
