@@ -89,10 +89,11 @@ func (s *Service) Invitation(ctx context.Context, token string) (i Invitation, k
 
 // AcceptAs makes a user who has signed in a member. It fails as MemberStore.Accept
 // does.
-func (s *Service) AcceptAs(ctx context.Context, c auth.Caller, token string) error {
+func (s *Service) AcceptAs(ctx context.Context, from Client, c auth.Caller, token string) error {
 	if err := person(c); err != nil {
 		return err
 	}
+	ctx = actingAs(ctx, User{ID: c.UserID}, from)
 	_, err := s.store.Accept(ctx, auth.HashToken(token), Joining{UserID: c.UserID})
 	s.sessions.lookup.Forget()
 

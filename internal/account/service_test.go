@@ -215,7 +215,7 @@ func TestPasswordsAreChanged(t *testing.T) {
 
 	key := auth.Caller{KeyID: "key_1", Organization: "acme"}
 	for _, call := range []error{
-		b.ChangePassword(ctx, key, good, another), b.EndSession(ctx, key, "ses_x"), b.EndSessions(ctx, key), b.AcceptAs(ctx, key, ""),
+		b.ChangePassword(ctx, key, good, another), b.EndSession(ctx, key, "ses_x"), b.EndSessions(ctx, key), b.AcceptAs(ctx, account.Client{}, key, ""),
 	} {
 		assert.Equal(t, errs.ReasonPersonNeeded, errs.ReasonOf(call))
 	}
@@ -318,7 +318,7 @@ func TestInvitations(t *testing.T) {
 	stranger, err := b.sessions.Caller(ctx, session, "acme")
 	require.NoError(t, err)
 	assert.Empty(t, stranger.Organization)
-	require.NoError(t, b.AcceptAs(ctx, stranger, token))
+	require.NoError(t, b.AcceptAs(ctx, account.Client{}, stranger, token))
 	bob, err = b.sessions.Caller(ctx, session, "acme")
 	require.NoError(t, err)
 	assert.Equal(t, auth.Viewer, bob.Role)

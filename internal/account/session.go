@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -125,6 +126,7 @@ func (s *Sessions) Renew(ctx context.Context, token string) (renewed string, err
 func (s *Sessions) End(ctx context.Context, token string) error {
 	found, err := s.find(ctx, auth.HashToken(token))
 	if err == nil {
+		ctx = actingAs(ctx, found.User, Client{Address: audit.FromContext(ctx).Address})
 		err = s.store.EndSession(ctx, found.User.ID, found.Session.ID)
 	}
 	s.lookup.Forget()

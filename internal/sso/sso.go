@@ -34,6 +34,9 @@ const Lasts = 10 * time.Minute
 // maxReturnTo is the longest path that a person comes back to, in bytes.
 const maxReturnTo = 1024
 
+// patience is how long the provider may take for what a request asks of it.
+const patience = 10 * time.Second
+
 // sealedAs is what cookies are sealed as.
 const sealedAs = "sign_in/oidc"
 
@@ -165,7 +168,9 @@ func (s *Service) Finish(
 		return "", "", s.refuse(from, "the provider says "+errs.Cut(code, 100))
 	}
 
-	identity, err := s.identity(ctx, from, query.Get("code"), a)
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	identity, err := s.identity(asking, from, query.Get("code"), a)
 	if err != nil {
 		return "", "", err
 	}
@@ -215,8 +220,10 @@ func (s *Service) discover(ctx context.Context) (*endpoints, error) {
 		return found, nil
 	}
 
-	asked, err, _ := s.discovering.Do("", func() (any, error) {
-		provider, err := oidc.NewProvider(s.clientContext(context.WithoutCancel(ctx)), s.Provider.Issuer)
+	waiting := s.discovering.DoChan("", func() (any, error) {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		provider, err := oidc.NewProvider(s.clientContext(asking), s.Provider.Issuer)
 		if err != nil {
 			return nil, err
 		}
@@ -227,12 +234,18 @@ func (s *Service) discover(ctx context.Context) (*endpoints, error) {
 
 		return found, nil
 	})
-	if err != nil {
+	var asked singleflight.Result
+	select {
+	case asked = <-waiting:
+	case <-ctx.Done():
+		asked.Err = ctx.Err()
+	}
+	if err := asked.Err; err != nil {
 		s.Log.Warn("the identity provider could not be asked for its endpoints", "error", errs.Cut(err.Error(), 500))
 		return nil, errAway()
 	}
 
-	return asked.(*endpoints), nil
+	return asked.Val.(*endpoints), nil
 }
 
 func errAway() error {

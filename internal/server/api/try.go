@@ -68,7 +68,16 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 	if err != nil {
 		return nil, err
 	}
-	return toTrial(rules, trial), nil
+	out := toTrial(rules, trial)
+	if !caller.Has(auth.SourceRead) { // a rule that matches everything would show all source
+		for _, pr := range out.GetPullRequests() {
+			for _, f := range pr.GetFindings() {
+				f.Snippet = ""
+			}
+		}
+	}
+
+	return out, nil
 }
 
 // checkTrial checks the rules for at most a while, within the share of processors

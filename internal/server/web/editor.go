@@ -77,11 +77,23 @@ func (h *Handler) editRulePage(v *visit) error {
 	return h.showEditor(v, http.StatusOK, editorView{ruleForm: formOf(found.GetRule())})
 }
 
+// maxCases is how many examples of a kind a rule has at most, as the API allows.
+const maxCases = 50
+
 // editRule does what a button of the editor says. Without one it only shows what the
 // pattern matches, as the form asks while somebody types.
 func (h *Handler) editRule(v *visit) error {
+	if err := v.caller.Require(auth.RulesWrite); err != nil {
+		return err
+	}
 	if err := v.r.ParseForm(); err != nil {
 		return badForm(err)
+	}
+	for _, name := range []string{"match", "no_match"} {
+		if n := len(v.r.PostForm[name]); n > maxCases {
+			return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
+				"A rule has at most %d examples of a kind; the form has %d.", maxCases, n)
+		}
 	}
 	e := editorView{ruleForm: readRuleForm(v.r.PostForm), New: v.r.PathValue("name") == ""}
 	if !e.New {

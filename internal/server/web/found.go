@@ -67,9 +67,9 @@ func (h *Handler) triageFound(v *visit) error {
 	}
 	f := decisionOf(v)
 	decision := prwardenv1.Decision_Kind(prwardenv1.Decision_Kind_value[f.Decision])
-	if len(f.Fingerprints) == 0 || decision == 0 {
+	if len(f.Fingerprints) == 0 || len(f.Fingerprints) > maxDecided || decision == 0 {
 		return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
-			"Select at least one finding, and what you decide about it.")
+			"Select 1 to %d findings, and what you decide about them.", maxDecided)
 	}
 	f.Part = "#results #" + f.id()
 	if !v.r.PostForm.Has("reason") && decision != prwardenv1.Decision_open {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -135,15 +136,28 @@ var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
 	return all
 })
 
-// tokenise divides a text into lines of tokens. A text that the lexer can't read has
-// none.
+// maxTokenise bounds how long a text is read: lexers are slow with some texts, which a
+// pull request may bring.
+const maxTokenise = 50 * time.Millisecond
+
+// tokenise divides a text into lines of tokens. A text that the lexer can't read, or not
+// in time, has none.
 func tokenise(lexer chroma.Lexer, text string) (lines [][]token) {
+	defer func() {
+		if recover() != nil { // a lexer may not be ready for every text
+			lines = nil
+		}
+	}()
+	began := time.Now()
 	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
 		return nil
 	}
 	var line []token
 	for t := next(); t != chroma.EOF; t = next() {
+		if time.Since(began) > maxTokenise {
+			return nil
+		}
 		class, value := classOf(t.Type), t.Value
 		for {
 			part, rest, ended := strings.Cut(value, "\n")

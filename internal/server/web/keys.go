@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,8 +73,8 @@ func (h *Handler) createKey(v *visit) error {
 	}
 	in := v.r.PostForm
 	req := &prwardenv1.CreateKeyRequest{Name: in.Get("name"), Scopes: in["scopes"]}
-	if days, err := strconv.Atoi(in.Get("expires")); err == nil && days > 0 {
-		req.ExpiresAt = timestamppb.New(h.Now().AddDate(0, 0, days))
+	if problem := h.readKeyForm(in, req); problem != "" {
+		return h.refuseKey(v, http.StatusBadRequest, req, problem)
 	}
 	made, err := h.calls.keys.CreateKey(v.ctx(), req)
 	if err != nil {
@@ -80,16 +82,39 @@ func (h *Handler) createKey(v *visit) error {
 		if p.Code != http.StatusBadRequest && p.Code != http.StatusConflict {
 			return err
 		}
-		k := keysView{Problem: p.Text, Name: req.GetName(), Scopes: map[string]bool{}}
-		for _, s := range req.GetScopes() {
-			k.Scopes[s] = true
-		}
 
-		return h.showKeys(v, p.Code, k)
+		return h.refuseKey(v, p.Code, req, p.Text)
 	}
 
 	// The token is in this answer only: a page that is loaded again doesn't have it.
 	return h.showKeys(v, http.StatusCreated, keysView{Token: made.GetToken(), Made: req.GetName()})
+}
+
+// readKeyForm reads what has to be chosen for a key, which the call would choose by
+// itself where nothing is. It returns what is wrong.
+func (h *Handler) readKeyForm(in url.Values, req *prwardenv1.CreateKeyRequest) (problem string) {
+	if len(req.GetScopes()) == 0 {
+		return "Choose at least one thing that the key may do."
+	}
+	expires := in.Get("expires")
+	if !slices.ContainsFunc(keyLives, func(c choice) bool { return c.value == expires }) {
+		return "Choose when the key expires."
+	}
+	if days, err := strconv.Atoi(expires); err == nil {
+		req.ExpiresAt = timestamppb.New(h.Now().AddDate(0, 0, days))
+	}
+
+	return ""
+}
+
+// refuseKey shows the form again as it was sent.
+func (h *Handler) refuseKey(v *visit, code int, req *prwardenv1.CreateKeyRequest, problem string) error {
+	k := keysView{Problem: problem, Name: req.GetName(), Scopes: map[string]bool{}}
+	for _, s := range req.GetScopes() {
+		k.Scopes[s] = true
+	}
+
+	return h.showKeys(v, code, k)
 }
 
 func (h *Handler) revokeKey(v *visit) error {

@@ -40,8 +40,13 @@ func (h *Handler) setCookie(w http.ResponseWriter, name, value string, lasts tim
 	http.SetCookie(w, c)
 }
 
-// signedIn sends a browser on with a session.
+// signedIn sends a browser on with a session. The one that it had ends.
 func (h *Handler) signedIn(v *visit, token, next string) error {
+	if old := h.sessionToken(v.r); old != "" && old != token {
+		if err := h.Sessions.End(v.ctx(), old); err != nil {
+			h.Log.Warn("an earlier session could not be ended", "error", err)
+		}
+	}
 	h.setCookie(v.w, h.cookieName(), token, account.SessionLife)
 	h.redirect(v, ownPath(next))
 

@@ -190,7 +190,7 @@ func (h *Handler) acceptInvitation(v *visit) error {
 		return err
 	}
 	if i.Known {
-		if err := h.Accounts.AcceptAs(v.ctx(), v.caller, i.Token); err != nil {
+		if err := h.Accounts.AcceptAs(v.ctx(), v.from, v.caller, i.Token); err != nil {
 			return err
 		}
 		h.redirect(v, "/o/"+i.Organization+"/")

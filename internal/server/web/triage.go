@@ -71,6 +71,10 @@ func (h *Handler) end(f decisionForm) string {
 	return h.Now().UTC().AddDate(0, 0, days).Format("2006-01-02")
 }
 
+// maxDecided is about how many findings a form decides at most, as a call does.
+const maxDecided = 500
+
+// decisionOf is what a form decides.
 func decisionOf(v *visit) decisionForm {
 	in := v.r.PostForm
 	fingerprints := slices.Clone(in["f"])
@@ -98,9 +102,9 @@ func (h *Handler) triageFindings(v *visit) error {
 	}
 	f := decisionOf(v)
 	decision := prwardenv1.Decision_Kind(prwardenv1.Decision_Kind_value[f.Decision])
-	if len(f.Fingerprints) == 0 || decision == 0 {
+	if len(f.Fingerprints) == 0 || len(f.Fingerprints) > maxDecided || decision == 0 {
 		return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
-			"Select at least one finding, and what you decide about it.")
+			"Select 1 to %d findings, and what you decide about them.", maxDecided)
 	}
 	if !v.r.PostForm.Has("reason") && decision != prwardenv1.Decision_open {
 		f.Days = decisionLives[0].value

@@ -37,7 +37,7 @@ type Accounts interface {
 	Reset(ctx context.Context, from account.Client, token, password string) (string, error)
 	Invitation(ctx context.Context, token string) (i account.Invitation, known bool, err error)
 	Accept(ctx context.Context, from account.Client, token, name, password string) (string, error)
-	AcceptAs(ctx context.Context, c auth.Caller, token string) error
+	AcceptAs(ctx context.Context, from account.Client, c auth.Caller, token string) error
 }
 
 // Sessions finds out who has signed in; see account.Sessions.
@@ -248,14 +248,10 @@ func (h *Handler) identify(v *visit) error {
 	return nil
 }
 
-// overloadHold waits until a request of a stranger may be worked on.
+// overloadHold counts a stranger's request as open. It has no place among those that are
+// worked on: it may wait for an identity provider, or for its password to be hashed.
 func overloadHold(ctx context.Context) error {
-	request := overload.FromContext(ctx)
-	if err := request.Hold(ctx, overload.LimitOpen, 1); err != nil {
-		return err
-	}
-
-	return request.Hold(ctx, overload.LimitWork, 1)
+	return overload.FromContext(ctx).Hold(ctx, overload.LimitOpen, 1)
 }
 
 // ServeHTTP implements http.Handler. Guard bounds how many requests are open, as for

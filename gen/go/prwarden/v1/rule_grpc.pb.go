@@ -112,7 +112,8 @@ type RuleServiceClient interface {
 	// reviewed last, as their reviews saw them, and stores nothing. The rules need
 	// not exist; one that does is replaced by the one of that id. Pull requests
 	// that can't be read any more have an `error`. Scopes: rules:read, and
-	// reviews:read because the answer shows lines of code as findings do.
+	// reviews:read because the answer shows what findings do. Their `snippet` is
+	// empty without source:read, because a rule can be made to match every line.
 	//
 	// Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
 	// while the organization has another trial running, or others have too many.
@@ -327,7 +328,8 @@ type RuleServiceServer interface {
 	// reviewed last, as their reviews saw them, and stores nothing. The rules need
 	// not exist; one that does is replaced by the one of that id. Pull requests
 	// that can't be read any more have an `error`. Scopes: rules:read, and
-	// reviews:read because the answer shows lines of code as findings do.
+	// reviews:read because the answer shows what findings do. Their `snippet` is
+	// empty without source:read, because a rule can be made to match every line.
 	//
 	// Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
 	// while the organization has another trial running, or others have too many.

@@ -104,6 +104,7 @@ async function load(place) {
   const answer = await fetch(place.dataset.load);
   if (!answer.ok) { place.textContent = 'This could not be loaded.'; return; }
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if ($('body.bare', page)) { location.reload(); return; } // the session has ended
   place.replaceWith(...page.body.childNodes);
   begin();
 }
@@ -111,7 +112,9 @@ async function load(place) {
 // unfold puts the rows of the table that a link leads to in the place of its own row.
 async function unfold(link) {
   const answer = await fetch(link.href);
-  const rows = $$('.diff tbody > tr', new DOMParser().parseFromString(await answer.text(), 'text/html'));
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if ($('body.bare', page)) { location.reload(); return; }
+  const rows = $$('.diff tbody > tr', page);
   if (!answer.ok) { say('These lines can\'t be shown'); return; }
   link.closest('tr').replaceWith(...rows);
 }

@@ -570,7 +570,8 @@ public final class RuleServiceGrpc {
      * reviewed last, as their reviews saw them, and stores nothing. The rules need
      * not exist; one that does is replaced by the one of that id. Pull requests
      * that can't be read any more have an `error`. Scopes: rules:read, and
-     * reviews:read because the answer shows lines of code as findings do.
+     * reviews:read because the answer shows what findings do. Their `snippet` is
+     * empty without source:read, because a rule can be made to match every line.
      * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
      * while the organization has another trial running, or others have too many.
      * </pre>
@@ -785,7 +786,8 @@ public final class RuleServiceGrpc {
      * reviewed last, as their reviews saw them, and stores nothing. The rules need
      * not exist; one that does is replaced by the one of that id. Pull requests
      * that can't be read any more have an `error`. Scopes: rules:read, and
-     * reviews:read because the answer shows lines of code as findings do.
+     * reviews:read because the answer shows what findings do. Their `snippet` is
+     * empty without source:read, because a rule can be made to match every line.
      * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
      * while the organization has another trial running, or others have too many.
      * </pre>
@@ -976,7 +978,8 @@ public final class RuleServiceGrpc {
      * reviewed last, as their reviews saw them, and stores nothing. The rules need
      * not exist; one that does is replaced by the one of that id. Pull requests
      * that can't be read any more have an `error`. Scopes: rules:read, and
-     * reviews:read because the answer shows lines of code as findings do.
+     * reviews:read because the answer shows what findings do. Their `snippet` is
+     * empty without source:read, because a rule can be made to match every line.
      * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
      * while the organization has another trial running, or others have too many.
      * </pre>
@@ -1139,7 +1142,8 @@ public final class RuleServiceGrpc {
      * reviewed last, as their reviews saw them, and stores nothing. The rules need
      * not exist; one that does is replaced by the one of that id. Pull requests
      * that can't be read any more have an `error`. Scopes: rules:read, and
-     * reviews:read because the answer shows lines of code as findings do.
+     * reviews:read because the answer shows what findings do. Their `snippet` is
+     * empty without source:read, because a rule can be made to match every line.
      * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
      * while the organization has another trial running, or others have too many.
      * </pre>
@@ -1310,7 +1314,8 @@ public final class RuleServiceGrpc {
      * reviewed last, as their reviews saw them, and stores nothing. The rules need
      * not exist; one that does is replaced by the one of that id. Pull requests
      * that can't be read any more have an `error`. Scopes: rules:read, and
-     * reviews:read because the answer shows lines of code as findings do.
+     * reviews:read because the answer shows what findings do. Their `snippet` is
+     * empty without source:read, because a rule can be made to match every line.
      * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
      * while the organization has another trial running, or others have too many.
      * </pre>
