@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -230,4 +231,16 @@ func (p *progress) end() {
 		fmt.Fprint(p.w, "\r"+strings.Repeat(" ", len(p.shown))+"\r")
 		p.shown = ""
 	}
+}
+
+// writeLines writes a list as JSON, a line each.
+func writeLines[T any](w io.Writer, list []T) error {
+	lines := json.NewEncoder(w)
+	for _, each := range list {
+		if err := lines.Encode(each); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }

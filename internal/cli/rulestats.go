@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -50,13 +49,7 @@ func RuleStats(ctx context.Context, st Streams, c config.Client, in RuleStatsInp
 	}
 
 	if in.Output == OutputJSON {
-		lines := json.NewEncoder(st.Out)
-		for _, r := range rules {
-			if err := lines.Encode(r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeLines(st.Out, rules)
 	}
 	if err := in.table(st.Out, rules); err != nil {
 		return err

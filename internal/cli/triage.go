@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -78,13 +77,7 @@ func ListTriage(ctx context.Context, st Streams, c config.Client, in ListTriageI
 	}
 
 	if in.Output == OutputJSON {
-		lines := json.NewEncoder(st.Out)
-		for _, d := range list {
-			if err := lines.Encode(d); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeLines(st.Out, list)
 	}
 	t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "REPOSITORY\tRULE\tFINGERPRINT\tDECISION\tUNTIL\tBY\tREASON")

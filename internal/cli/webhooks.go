@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -232,13 +231,7 @@ func (w *Webhooks) Messages(ctx context.Context, name, output string) error {
 	}
 
 	if output == OutputJSON {
-		lines := json.NewEncoder(w.st.Out)
-		for _, m := range list {
-			if err := lines.Encode(m); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeLines(w.st.Out, list)
 	}
 	t := tabwriter.NewWriter(w.st.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "CREATED\tEVENT\tSTATE\tATTEMPTS\tLAST\tNEXT\tID")

@@ -304,13 +304,7 @@ func (r *reviewView) final() bool {
 }
 
 // title is what the pull request is called.
-func (r *reviewView) title() string {
-	if t := r.GetHeadTitle(); t != "" {
-		return shown(t)
-	}
-
-	return shown(r.GetRepo()) + " #" + strconv.Itoa(int(r.GetPrNumber()))
-}
+func (r *reviewView) title() string { return titleOf(r) }
 
 // link is the address of a page of the review.
 func (r *reviewView) link(v *visit, rest string) string {

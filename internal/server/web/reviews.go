@@ -306,7 +306,17 @@ func tryReview(server string) string {
 }
 
 // title is what the pull request is called: its number when nothing is known.
-func (r reviewRow) title() string {
+func (r reviewRow) title() string { return titleOf(r) }
+
+// titled is a review, whole or in a list.
+type titled interface {
+	GetHeadTitle() string
+	GetRepo() string
+	GetPrNumber() int32
+}
+
+// titleOf is what the pull request of a review is called; without a title its number.
+func titleOf(r titled) string {
 	if t := r.GetHeadTitle(); t != "" {
 		return shown(t)
 	}

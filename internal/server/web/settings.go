@@ -108,10 +108,4 @@ func lines(text string) (out []string) {
 }
 
 // filled returns what a field of a form has, nil when it is empty.
-func filled(text string) *string {
-	if text = strings.TrimSpace(text); text == "" {
-		return nil
-	}
-
-	return &text
-}
+func filled(text string) *string { return given(strings.TrimSpace(text)) }
