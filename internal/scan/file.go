@@ -11,6 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // MaxFileSize is the size, in bytes, over which sources leave a file out when they
@@ -78,6 +79,7 @@ type fileScan struct {
 	prints   fingerprinter
 	out      FileResult
 	marks    map[int][]mark // by line, ascending
+	read     *syntax.Text   // see tokens
 
 	isBytes     bool // see asBytes
 	isFixedOnly bool // see fixedOnly
@@ -124,7 +126,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
 	if !s.isBytes {
-		s.comments = readComments(s.file.Path, s.lines, s.plan)
+		s.comments = readComments(s.lines, s.tokens, s.plan)
 	}
 	languages, before := s.languages()
 	var hits [1 + match.ApartLists][]hit
@@ -167,6 +169,15 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	}
 
 	return s.sorted(all), nil
+}
+
+// tokens is the text as its languages read it.
+func (s *fileScan) tokens() *syntax.Text {
+	if s.read == nil {
+		s.read = syntax.Scan(syntax.Of(languagesOf(s.file.Path, s.lines)), s.lines.Text())
+	}
+
+	return s.read
 }
 
 // of is the file as the rules of a session look at it.
