@@ -26,6 +26,7 @@ type Matcher struct {
 	lines    plan   // of the rules that are matched line by line
 	files    plan   // of the multiline rules
 	prefixed []bool // by rule: see FixedPrefix
+	placed   []bool // by rule: see Rule.Placed
 	size     int64
 	workers  sync.Pool // of *worker
 }
@@ -69,7 +70,7 @@ func Compile(rules []Rule) (*Matcher, error) { return CompileContext(context.Bac
 func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
-		prefixed: make([]bool, len(rules)),
+		prefixed: make([]bool, len(rules)), placed: make([]bool, len(rules)),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -164,7 +165,7 @@ func studyOne(r Rule) study {
 func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	known, _ := prefixOf(p.Source)
-	m.prefixed[index] = known >= fixedPrefix
+	m.prefixed[index], m.placed[index] = known >= fixedPrefix, r.Placed
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)
 	b.size += m.programs[index].Size() + int64(len(r.Pattern))

@@ -83,6 +83,16 @@ const (
 	ScopeRepo Scope = "repo" // the repository in Rule.Repo
 )
 
+// Place is a part of a file as its language has it.
+type Place string
+
+// The places. What is neither a comment nor in a string is code.
+const (
+	InCode    Place = "code"
+	InComment Place = "comment"
+	InString  Place = "string"
+)
+
 // Mode says what becomes of a rule's findings.
 type Mode string
 
@@ -130,6 +140,7 @@ type Rule struct {
 	Repo       string // `owner/name`, see CheckRepository; with ScopeRepo only
 	Paths      Paths
 	Languages  []string // the file has one of them; any file when empty
+	In         []Place  // where a match counts; anywhere when empty
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
@@ -314,7 +325,7 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, multiline, redact, mode, whether it is disabled, and origin,
+// paths, languages, places, multiline, redact, mode, whether it is disabled, and origin,
 // whatever the order of the rules; and the globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -341,6 +352,10 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.set(r.Paths.Include)
 		d.set(r.Paths.Exclude)
 		d.set(r.Languages)
+		d.number(len(r.In))
+		for _, place := range r.In {
+			d.text(string(place))
+		}
 		d.flags(r.Multiline)
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))

@@ -131,6 +131,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 		v.Add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
 	}
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
+	checkPlaces(&v, r.In)
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
 	before := len(v)
@@ -228,17 +229,18 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
-	session, err := newTrial(r.Pattern, r.Multiline, t.left)
+	session, err := newTrial(r, t.left)
 	if err != nil {
 		v.Add("pattern", "%v", err)
 		return
 	}
 	defer func() { t.left -= session.Work(0) }()
+	reader := NewPlaces([]Rule{r}).Reader(r.Languages)
 	ctx, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 	defer cancel()
 
 	for i, text := range slices.Concat(r.Cases.Match, r.Cases.NoMatch) {
-		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, 1)
+		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, reader, 1)
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
@@ -253,26 +255,37 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	}
 }
 
-// Try matches a pattern on a text as a review would if the text were a file of
-// which every line was added, and returns at most limit hits and whether there
+// Try matches a rule on a text as a review would if the text were a file of such
+// languages, by default of the rule's first one, of which every line was added. Of the
+// rule what it matches counts. Try returns at most limit hits and whether there
 // were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
 // that a rule can't have or that takes more than caseWork, and when ctx ends.
 func Try(
-	ctx context.Context, pattern string, multiline bool, text string, limit int,
+	ctx context.Context, r Rule, languages []string, text string, limit int,
 ) (hits []match.Hit, truncated bool, err error) {
-	err = match.CheckPattern(pattern)
-	if pattern == "" {
+	err = match.CheckPattern(r.Pattern)
+	if r.Pattern == "" {
 		err = errRequired
 	}
 	if err != nil {
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
+	var v errs.Violations
+	checkPlaces(&v, r.In)
+	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
+	if err := v.Err(); err != nil {
+		return nil, false, err
+	}
 
-	session, err := newTrial(pattern, multiline, caseWork)
+	session, err := newTrial(r, caseWork)
 	if err == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 		defer cancel()
-		hits, err = hitsIn(limited, session, caseWork, text, limit+1)
+		if len(languages) == 0 {
+			languages = r.Languages
+		}
+		reader := NewPlaces([]Rule{r}).Reader(languages)
+		hits, err = hitsIn(limited, session, caseWork, text, reader, limit+1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -284,8 +297,8 @@ func Try(
 	return hits[:min(len(hits), limit)], len(hits) > limit, nil
 }
 
-func newTrial(pattern string, multiline bool, work int64) (*match.Session, error) {
-	m, err := match.Compile([]match.Rule{{Pattern: pattern, Multiline: multiline}})
+func newTrial(r Rule, work int64) (*match.Session, error) {
+	m, err := match.Compile([]match.Rule{{Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0}})
 	if err != nil {
 		return nil, err
 	}
@@ -296,10 +309,12 @@ var errTooSlow = errors.New("takes too long on the given texts; make it simpler,
 
 // hitsIn returns at most limit hits of the one rule of a session in a text, within so
 // much work. It fails with the cause of ctx's end.
-func hitsIn(ctx context.Context, s *match.Session, work int64, text string, limit int) ([]match.Hit, error) {
+func hitsIn(
+	ctx context.Context, s *match.Session, work int64, text string, reader match.Reader, limit int,
+) ([]match.Hit, error) {
 	lines := match.SplitLines([]byte(text))
 	all := []match.LineRange{{First: 1, Last: lines.Count()}}
-	result, err := s.File("").Within(match.Limit{File: work}).Match(ctx, lines, all, limit)
+	result, err := s.File("").Within(match.Limit{File: work}).ReadBy(reader).Match(ctx, lines, all, limit)
 	switch {
 	case err != nil:
 		return nil, context.Cause(ctx)

@@ -55,6 +55,9 @@ repo: is allowed with scope "repo" only`},
 
 		"languages": {func(r *rule.Rule) { r.Languages = []string{"Go", "pyton", "", "qqqqqq"} },
 			"languages[1]: is no language that is known; did you mean `python`?\nlanguages[2]: is no language\nlanguages[3]: is no language"},
+		"places": {func(r *rule.Rule) { r.In = []rule.Place{"code", "comments", "code"} },
+			"in[1]: \"comments\" is not a place; use code, comment or string\nin[2]: code is there twice"},
+		"too many places":    {func(r *rule.Rule) { r.In = make([]rule.Place, 4) }, "in: has 4 entries"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
 		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
 		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
@@ -154,30 +157,30 @@ func slowText() string { return strings.Repeat(strings.Repeat("a", 100)+"\n", 50
 
 func TestTry(t *testing.T) {
 	t.Parallel()
-	hits, truncated, err := rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 2)
+	hits, truncated, err := rule.Try(t.Context(), rule.Rule{Pattern: "b"}, nil, "ab\r\nbb\nb", 2)
 	require.NoError(t, err)
 	assert.True(t, truncated)
 	assert.Equal(t, []match.Hit{
 		{Line: 1, Column: 2, EndLine: 1, EndColumn: 3}, {Line: 2, Column: 1, EndLine: 2, EndColumn: 2},
 	}, hits)
 
-	hits, truncated, err = rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 3)
+	hits, truncated, err = rule.Try(t.Context(), rule.Rule{Pattern: "b"}, nil, "ab\r\nbb\nb", 3)
 	require.NoError(t, err)
 	assert.False(t, truncated)
 	assert.Len(t, hits, 3)
 	for pattern, want := range map[string]string{"": "is required", "(": "missing closing )", "a*": "empty string"} {
-		_, _, err := rule.Try(t.Context(), pattern, false, "", 1)
+		_, _, err := rule.Try(t.Context(), rule.Rule{Pattern: pattern}, nil, "", 1)
 		require.ErrorContains(t, err, want)
 		assert.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	}
 
 	start := time.Now()
-	_, _, err = rule.Try(t.Context(), slow, true, slowText(), 1)
+	_, _, err = rule.Try(t.Context(), rule.Rule{Pattern: slow, Multiline: true}, nil, slowText(), 1)
 	require.ErrorContains(t, err, "takes too long")
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = rule.Try(ctx, "a", true, "a", 1)
+	_, _, err = rule.Try(ctx, rule.Rule{Pattern: "a", Multiline: true}, nil, "a", 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

@@ -79,7 +79,7 @@ type fileScan struct {
 	prints   fingerprinter
 	out      FileResult
 	marks    map[int][]mark // by line, ascending
-	read     *syntax.Text   // see tokens
+	read     []*syntax.Text // see tokensOf
 
 	isBytes     bool // see asBytes
 	isFixedOnly bool // see fixedOnly
@@ -138,7 +138,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		if session == nil {
 			continue
 		}
-		file := s.of(session, languages)
+		file := s.of(session, languages).ReadBy(g.places.ReaderOf(s.tokensOf))
 		if session == g.masks {
 			s.views[i] = view{g, file}
 		}
@@ -172,12 +172,19 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 }
 
 // tokens is the text as its languages read it.
-func (s *fileScan) tokens() *syntax.Text {
-	if s.read == nil {
-		s.read = syntax.Scan(syntax.Of(languagesOf(s.file.Path, s.lines)), s.lines.Text())
-	}
+func (s *fileScan) tokens() *syntax.Text { return s.tokensOf(s.lines.Text()) }
 
-	return s.read
+// tokensOf is the text, or what it was before, as its languages read it.
+func (s *fileScan) tokensOf(text []byte) *syntax.Text {
+	for _, known := range s.read {
+		if len(known.Bytes) == len(text) && (len(text) == 0 || &known.Bytes[0] == &text[0]) {
+			return known
+		}
+	}
+	read := syntax.Scan(syntax.Of(languagesOf(s.file.Path, match.SplitLines(text))), text)
+	s.read = append(s.read, read)
+
+	return read
 }
 
 // of is the file as the rules of a session look at it.

@@ -18,6 +18,7 @@ import (
 type Ruleset struct {
 	digest  string
 	rules   []rule.Rule // by full id, so that indexes sort as findings do
+	places  *rule.Places
 	matcher *match.Matcher
 }
 
@@ -61,10 +62,12 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	r := &Ruleset{digest: digest, rules: slices.Clone(rules)}
 	slices.SortStableFunc(r.rules, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
 
+	r.places = rule.NewPlaces(r.rules)
 	compiled := make([]match.Rule, len(rules))
 	for i, x := range r.rules {
 		compiled[i] = match.Rule{
 			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
+			Placed: len(x.In) > 0,
 		}
 		for _, name := range x.Languages {
 			if canonical, ok := language.Canonical(name); ok {
@@ -104,6 +107,7 @@ type plan struct {
 // shows a secret; that is why there are two sessions.
 type group struct {
 	rules    []rule.Rule
+	places   *rule.Places
 	own      []rule.Severity // by rule: as the organization has it
 	isLocked []bool          // by rule: nothing in the repository switches it off
 	noHits   []bool          // by rule: it takes no part, but for what it hides
@@ -186,7 +190,8 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 	n := len(r.rules)
 	off := make([]bool, n)
 	g := group{
-		rules: slices.Clone(r.rules), own: make([]rule.Severity, n), isLocked: make([]bool, n), noHits: make([]bool, n),
+		rules: slices.Clone(r.rules), places: r.places, own: make([]rule.Severity, n), isLocked: make([]bool, n),
+		noHits: make([]bool, n),
 	}
 	var spares []match.Spare
 	for i, x := range r.rules {

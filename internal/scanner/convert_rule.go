@@ -26,6 +26,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Languages:   r.Languages,
 		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
+		In:          rule.WordsOf(r.In),
 	}
 }
 
@@ -59,6 +60,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Languages:  p.GetLanguages(),
 		Disabled:   p.GetDisabled(),
 		Mode:       mode,
+		In:         rule.PlacesOf(p.GetIn()),
 	}, nil
 }
 

@@ -15,36 +15,37 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
+	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
 	`created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
-	Organization string           `db:"organization"`
-	FullID       string           `db:"full_id"`
-	ID           string           `db:"id"`
-	Type         string           `db:"type"`
-	Pattern      string           `db:"pattern"`
-	Message      string           `db:"message"`
-	Severity     severity         `db:"severity"`
-	Scope        rule.Scope       `db:"scope"`
-	Repo         string           `db:"repo"`
-	PathsInclude jsonOf[[]string] `db:"paths_include"`
-	PathsExclude jsonOf[[]string] `db:"paths_exclude"`
-	Multiline    bool             `db:"multiline"`
-	Redact       bool             `db:"redact"`
-	CasesMatch   jsonOf[[]string] `db:"cases_match"`
-	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
-	References   jsonOf[[]string] `db:"refs"`
-	Languages    jsonOf[[]string] `db:"languages"`
-	Enabled      bool             `db:"enabled"`
-	Mode         rule.Mode        `db:"mode"`
-	Etag         string           `db:"etag"`
-	Size         int              `db:"size"`
-	CreatedAt    timestamp        `db:"created_at"`
-	CreatedBy    string           `db:"created_by"`
-	UpdatedAt    timestamp        `db:"updated_at"`
-	UpdatedBy    string           `db:"updated_by"`
+	Organization string               `db:"organization"`
+	FullID       string               `db:"full_id"`
+	ID           string               `db:"id"`
+	Type         string               `db:"type"`
+	Pattern      string               `db:"pattern"`
+	Message      string               `db:"message"`
+	Severity     severity             `db:"severity"`
+	Scope        rule.Scope           `db:"scope"`
+	Repo         string               `db:"repo"`
+	PathsInclude jsonOf[[]string]     `db:"paths_include"`
+	PathsExclude jsonOf[[]string]     `db:"paths_exclude"`
+	Places       jsonOf[[]rule.Place] `db:"places"`
+	Multiline    bool                 `db:"multiline"`
+	Redact       bool                 `db:"redact"`
+	CasesMatch   jsonOf[[]string]     `db:"cases_match"`
+	CasesNoMatch jsonOf[[]string]     `db:"cases_no_match"`
+	References   jsonOf[[]string]     `db:"refs"`
+	Languages    jsonOf[[]string]     `db:"languages"`
+	Enabled      bool                 `db:"enabled"`
+	Mode         rule.Mode            `db:"mode"`
+	Etag         string               `db:"etag"`
+	Size         int                  `db:"size"`
+	CreatedAt    timestamp            `db:"created_at"`
+	CreatedBy    string               `db:"created_by"`
+	UpdatedAt    timestamp            `db:"updated_at"`
+	UpdatedBy    string               `db:"updated_by"`
 }
 
 // rule makes the domain's rule of the row.
@@ -59,8 +60,8 @@ func (r ruleRow) rule() rule.Rule {
 		Scope: r.Scope, Repo: r.Repo,
 		Paths:     rule.Paths{Include: r.PathsInclude.value, Exclude: r.PathsExclude.value},
 		Multiline: r.Multiline, Redact: r.Redact,
-		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
-		Languages:  r.Languages.value,
+		Cases:     rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
+		Languages: r.Languages.value, In: r.Places.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
 	}
@@ -75,6 +76,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule) ruleRow {
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
+		Places:  jsonOf[[]rule.Place]{r.In},
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: r.Document().Etag(),
 		Size: len(r.Document().JSON()), UpdatedBy: audit.FromContext(ctx).String(),
 	}

@@ -105,23 +105,24 @@ type ExplainInput struct {
 
 // known is a rule as it applies here, as JSON has it.
 type known struct {
-	ID         string   `json:"id"`      // full
-	Ruleset    string   `json:"ruleset"` // default, or the path of the rules file
-	Type       string   `json:"type"`
-	Severity   string   `json:"severity"` // that findings have
-	Message    string   `json:"message"`
-	Pattern    string   `json:"pattern"`
-	Multiline  bool     `json:"multiline"`
-	Redact     bool     `json:"redact"`
-	Include    []string `json:"include,omitempty"`
-	Exclude    []string `json:"exclude,omitempty"`
-	Languages  []string `json:"languages,omitempty"`
-	Match      []string `json:"match,omitempty"`
-	NoMatch    []string `json:"no_match,omitempty"`
-	References []string `json:"references,omitempty"`
-	Disabled   bool     `json:"disabled"`
-	Overridden bool     `json:"overridden"`
-	Cost       *cost    `json:"cost,omitempty"`
+	ID         string       `json:"id"`      // full
+	Ruleset    string       `json:"ruleset"` // default, or the path of the rules file
+	Type       string       `json:"type"`
+	Severity   string       `json:"severity"` // that findings have
+	Message    string       `json:"message"`
+	Pattern    string       `json:"pattern"`
+	Multiline  bool         `json:"multiline"`
+	Redact     bool         `json:"redact"`
+	Include    []string     `json:"include,omitempty"`
+	Exclude    []string     `json:"exclude,omitempty"`
+	Languages  []string     `json:"languages,omitempty"`
+	In         []rule.Place `json:"in,omitempty"`
+	Match      []string     `json:"match,omitempty"`
+	NoMatch    []string     `json:"no_match,omitempty"`
+	References []string     `json:"references,omitempty"`
+	Disabled   bool         `json:"disabled"`
+	Overridden bool         `json:"overridden"`
+	Cost       *cost        `json:"cost,omitempty"`
 
 	rule rule.Rule
 }
@@ -138,7 +139,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
-		References: r.References, Languages: r.Languages, rule: r,
+		References: r.References, Languages: r.Languages, In: r.In, rule: r,
 	}
 }
 
@@ -315,6 +316,7 @@ func (k known) text(price string) string {
 	}
 
 	row("Matched on", on)
+	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
 		row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
 	}

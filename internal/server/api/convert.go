@@ -197,7 +197,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 	out := &prwardenv1.Rule{
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
-		References: each(r.References, text), Languages: each(r.Languages, text),
+		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -242,10 +242,10 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Scope: rule.Scope(word(r.GetScope())), Repo: r.GetRepo(),
 		Multiline: r.GetMultiline(), Redact: r.GetRedact(), References: r.GetReferences(),
 		Paths:     rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
-		Languages: r.GetLanguages(),
-		Cases:     rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
-		Disabled:  r != nil && r.Enabled != nil && !r.GetEnabled(),
-		Mode:      rule.Mode(word(r.GetMode())),
+		Languages: r.GetLanguages(), In: rule.PlacesOf(r.GetIn()),
+		Cases:    rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
+		Disabled: r != nil && r.Enabled != nil && !r.GetEnabled(),
+		Mode:     rule.Mode(word(r.GetMode())),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

@@ -179,7 +179,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
 		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
-		Languages: []string{"go"}, Mode: rule.ModeObserve, Disabled: true,
+		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Mode: rule.ModeObserve, Disabled: true,
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 

@@ -361,6 +361,10 @@ type Rule struct {
 	// `shell`, or their aliases; case doesn't matter. A file has the languages that
 	// its name says and those that its first line says.
 	Languages []string `protobuf:"bytes,15,rep,name=languages,proto3" json:"languages,omitempty"`
+	// Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+	// given. What is neither a comment nor in a string is code. The first character of
+	// the match that is no blank decides, read in the language of the file.
+	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	// Whether the rule is matched at all; true when not given. A comment that
 	// suppresses findings may name a rule that is not.
 	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
@@ -512,6 +516,13 @@ func (x *Rule) GetMatchingCost() *MatchingCost {
 func (x *Rule) GetLanguages() []string {
 	if x != nil {
 		return x.Languages
+	}
+	return nil
+}
+
+func (x *Rule) GetIn() []string {
+	if x != nil {
+		return x.In
 	}
 	return nil
 }
@@ -1572,7 +1583,12 @@ type TestRuleRequest struct {
 	// Match on the whole text instead of line by line.
 	Multiline bool `protobuf:"varint,3,opt,name=multiline,proto3" json:"multiline,omitempty"`
 	// The text to look at: at most 512 KiB.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// Where a match counts, as Rule.in.
+	In []string `protobuf:"bytes,5,rep,name=in,proto3" json:"in,omitempty"`
+	// Languages of the rule, as Rule.languages. The text is read in the first of which
+	// comments and strings are known; without one, the usual kinds of comments count.
+	Languages     []string `protobuf:"bytes,6,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1633,6 +1649,20 @@ func (x *TestRuleRequest) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *TestRuleRequest) GetIn() []string {
+	if x != nil {
+		return x.In
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
+	}
+	return nil
 }
 
 // Response of TestRule.
@@ -2363,7 +2393,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xe0\x10\n" +
+	"\x06_scope\"\x97\x11\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
@@ -2386,7 +2416,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x12C\n" +
 	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
 	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x12\x1d\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x125\n" +
+	"\x02in\x18( \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12\x1d\n" +
 	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12/\n" +
 	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x12\x19\n" +
 	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
@@ -2492,12 +2523,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xb2\x02\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x99\x03\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
 	"\apattern\x18\x02 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
-	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
+	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x125\n" +
+	"\x02in\x18\x05 \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
+	"\tlanguages\x18\x06 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
 	"\x05_type\"\xc3\x03\n" +
 	"\x10TestRuleResponse\x12>\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitB\a\x92A\x04\xa0\x01\xe8\aR\x04hits\x12\x1c\n" +

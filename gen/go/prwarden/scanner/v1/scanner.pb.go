@@ -655,7 +655,9 @@ type ScanRule struct {
 	// Whether findings of the rule are only observed.
 	Observe bool `protobuf:"varint,15,opt,name=observe,proto3" json:"observe,omitempty"`
 	// Whether the rule is known and not matched.
-	Disabled      bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	Disabled bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
+	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,6 +802,13 @@ func (x *ScanRule) GetDisabled() bool {
 		return x.Disabled
 	}
 	return false
+}
+
+func (x *ScanRule) GetIn() []string {
+	if x != nil {
+		return x.In
+	}
+	return nil
 }
 
 // ScanResponse is one message from the scanner.
@@ -2569,7 +2578,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xb9\x04\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xc9\x04\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2590,7 +2599,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"references\x12\x1c\n" +
 	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x18\n" +
 	"\aobserve\x18\x0f \x01(\bR\aobserve\x12\x1a\n" +
-	"\bdisabled\x18\x10 \x01(\bR\bdisabled\"Z\n" +
+	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12\x0e\n" +
+	"\x02in\x18( \x03(\tR\x02in\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +

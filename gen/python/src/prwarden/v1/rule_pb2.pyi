@@ -205,6 +205,7 @@ class Rule(google.protobuf.message.Message):
     CREATED_AT_FIELD_NUMBER: builtins.int
     MATCHING_COST_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
+    IN_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
     MODE_FIELD_NUMBER: builtins.int
     ETAG_FIELD_NUMBER: builtins.int
@@ -322,7 +323,7 @@ class Rule(google.protobuf.message.Message):
         updated_by: builtins.str | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload
@@ -863,6 +864,8 @@ class TestRuleRequest(google.protobuf.message.Message):
     PATTERN_FIELD_NUMBER: builtins.int
     MULTILINE_FIELD_NUMBER: builtins.int
     TEXT_FIELD_NUMBER: builtins.int
+    IN_FIELD_NUMBER: builtins.int
+    LANGUAGES_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
@@ -871,6 +874,12 @@ class TestRuleRequest(google.protobuf.message.Message):
     """Match on the whole text instead of line by line."""
     text: builtins.str
     """The text to look at: at most 512 KiB."""
+    @property
+    def languages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Languages of the rule, as Rule.languages. The text is read in the first of which
+        comments and strings are known; without one, the usual kinds of comments count.
+        """
+
     def __init__(
         self,
         *,
@@ -878,9 +887,10 @@ class TestRuleRequest(google.protobuf.message.Message):
         pattern: builtins.str = ...,
         multiline: builtins.bool = ...,
         text: builtins.str = ...,
+        languages: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_type", b"_type", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_type", b"_type", "multiline", b"multiline", "pattern", b"pattern", "text", b"text", "type", b"type"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_type", b"_type", "in", b"in", "languages", b"languages", "multiline", b"multiline", "pattern", b"pattern", "text", b"text", "type", b"type"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_type", b"_type"]) -> typing.Literal["type"] | None: ...
 
 Global___TestRuleRequest: typing_extensions.TypeAlias = TestRuleRequest

@@ -2808,6 +2808,8 @@ export interface components {
             etag: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages: string[];
             /** @description What matching the rule costs. In the answers of CreateRule and GetRule; absent in ListRules, where thousands of estimates would take as long as all the rest. */
@@ -2887,6 +2889,8 @@ export interface components {
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in?: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -2933,6 +2937,8 @@ export interface components {
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id?: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in?: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -3322,6 +3328,10 @@ export interface components {
         TestConnectionRequest: Record<string, never>;
         /** @description Request of TestRule. */
         TestRuleRequest: {
+            /** @description Where a match counts, as Rule.in. */
+            in?: string[];
+            /** @description Languages of the rule, as Rule.languages. The text is read in the first of which comments and strings are known; without one, the usual kinds of comments count. */
+            languages?: string[];
             /** @description Match on the whole text instead of line by line. */
             multiline?: boolean;
             /**

@@ -44,6 +44,8 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
     mode_ = 0;
     etag_ = "";
     createdBy_ = "";
@@ -2884,6 +2886,67 @@ private static final long serialVersionUID = 0L;
     return languages_.getByteString(index);
   }
 
+  public static final int IN_FIELD_NUMBER = 40;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList in_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getInList() {
+    return in_;
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  public int getInCount() {
+    return in_.size();
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  public java.lang.String getIn(int index) {
+    return in_.get(index);
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getInBytes(int index) {
+    return in_.getByteString(index);
+  }
+
   public static final int ENABLED_FIELD_NUMBER = 16;
   private boolean enabled_ = false;
   /**
@@ -3238,6 +3301,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00001000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
     }
+    for (int i = 0; i < in_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -3332,6 +3398,14 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00001000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < in_.size(); i++) {
+        dataSize += computeStringSizeNoTag(in_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getInList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -3398,6 +3472,8 @@ private static final long serialVersionUID = 0L;
     }
     if (!getLanguagesList()
         .equals(other.getLanguagesList())) return false;
+    if (!getInList()
+        .equals(other.getInList())) return false;
     if (hasEnabled() != other.hasEnabled()) return false;
     if (hasEnabled()) {
       if (getEnabled()
@@ -3486,6 +3562,10 @@ private static final long serialVersionUID = 0L;
     if (getLanguagesCount() > 0) {
       hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
       hash = (53 * hash) + getLanguagesList().hashCode();
+    }
+    if (getInCount() > 0) {
+      hash = (37 * hash) + IN_FIELD_NUMBER;
+      hash = (53 * hash) + getInList().hashCode();
     }
     if (hasEnabled()) {
       hash = (37 * hash) + ENABLED_FIELD_NUMBER;
@@ -3689,6 +3769,8 @@ private static final long serialVersionUID = 0L;
       }
       languages_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      in_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       enabled_ = false;
       mode_ = 0;
       etag_ = "";
@@ -3797,27 +3879,31 @@ private static final long serialVersionUID = 0L;
         result.languages_ = languages_;
       }
       if (((from_bitField0_ & 0x00008000) != 0)) {
+        in_.makeImmutable();
+        result.in_ = in_;
+      }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
         result.enabled_ = enabled_;
         to_bitField0_ |= 0x00000100;
       }
-      if (((from_bitField0_ & 0x00010000) != 0)) {
+      if (((from_bitField0_ & 0x00020000) != 0)) {
         result.mode_ = mode_;
         to_bitField0_ |= 0x00000200;
       }
-      if (((from_bitField0_ & 0x00020000) != 0)) {
+      if (((from_bitField0_ & 0x00040000) != 0)) {
         result.etag_ = etag_;
       }
-      if (((from_bitField0_ & 0x00040000) != 0)) {
+      if (((from_bitField0_ & 0x00080000) != 0)) {
         result.createdBy_ = createdBy_;
         to_bitField0_ |= 0x00000400;
       }
-      if (((from_bitField0_ & 0x00080000) != 0)) {
+      if (((from_bitField0_ & 0x00100000) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
         to_bitField0_ |= 0x00000800;
       }
-      if (((from_bitField0_ & 0x00100000) != 0)) {
+      if (((from_bitField0_ & 0x00200000) != 0)) {
         result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00001000;
       }
@@ -3903,6 +3989,16 @@ private static final long serialVersionUID = 0L;
         }
         onChanged();
       }
+      if (!other.in_.isEmpty()) {
+        if (in_.isEmpty()) {
+          in_ = other.in_;
+          bitField0_ |= 0x00008000;
+        } else {
+          ensureInIsMutable();
+          in_.addAll(other.in_);
+        }
+        onChanged();
+      }
       if (other.hasEnabled()) {
         setEnabled(other.getEnabled());
       }
@@ -3911,12 +4007,12 @@ private static final long serialVersionUID = 0L;
       }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00020000;
+        bitField0_ |= 0x00040000;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00040000;
+        bitField0_ |= 0x00080000;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -3924,7 +4020,7 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x00100000;
+        bitField0_ |= 0x00200000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -4040,36 +4136,42 @@ private static final long serialVersionUID = 0L;
             } // case 122
             case 128: {
               enabled_ = input.readBool();
-              bitField0_ |= 0x00008000;
+              bitField0_ |= 0x00010000;
               break;
             } // case 128
             case 136: {
               mode_ = input.readEnum();
-              bitField0_ |= 0x00010000;
+              bitField0_ |= 0x00020000;
               break;
             } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00020000;
+              bitField0_ |= 0x00040000;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00040000;
+              bitField0_ |= 0x00080000;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00080000;
+              bitField0_ |= 0x00100000;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00100000;
+              bitField0_ |= 0x00200000;
               break;
             } // case 170
+            case 322: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureInIsMutable();
+              in_.add(s);
+              break;
+            } // case 322
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5814,6 +5916,171 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private com.google.protobuf.LazyStringArrayList in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureInIsMutable() {
+      if (!in_.isModifiable()) {
+        in_ = new com.google.protobuf.LazyStringArrayList(in_);
+      }
+      bitField0_ |= 0x00008000;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return A list containing the in.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getInList() {
+      in_.makeImmutable();
+      return in_;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return The count of in.
+     */
+    public int getInCount() {
+      return in_.size();
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index of the element to return.
+     * @return The in at the given index.
+     */
+    public java.lang.String getIn(int index) {
+      return in_.get(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the in at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getInBytes(int index) {
+      return in_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index to set the value at.
+     * @param value The in to set.
+     * @return This builder for chaining.
+     */
+    public Builder setIn(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.set(index, value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param value The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addIn(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param values The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllIn(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureInIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, in_);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearIn() {
+      in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00008000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param value The bytes of the in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addInBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+
     private boolean enabled_ ;
     /**
      * <pre>
@@ -5826,7 +6093,7 @@ private static final long serialVersionUID = 0L;
      */
     @java.lang.Override
     public boolean hasEnabled() {
-      return ((bitField0_ & 0x00008000) != 0);
+      return ((bitField0_ & 0x00010000) != 0);
     }
     /**
      * <pre>
@@ -5854,7 +6121,7 @@ private static final long serialVersionUID = 0L;
     public Builder setEnabled(boolean value) {
 
       enabled_ = value;
-      bitField0_ |= 0x00008000;
+      bitField0_ |= 0x00010000;
       onChanged();
       return this;
     }
@@ -5868,7 +6135,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearEnabled() {
-      bitField0_ = (bitField0_ & ~0x00008000);
+      bitField0_ = (bitField0_ & ~0x00010000);
       enabled_ = false;
       onChanged();
       return this;
@@ -5885,7 +6152,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the mode field is set.
      */
     @java.lang.Override public boolean hasMode() {
-      return ((bitField0_ & 0x00010000) != 0);
+      return ((bitField0_ & 0x00020000) != 0);
     }
     /**
      * <pre>
@@ -5911,7 +6178,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setModeValue(int value) {
       mode_ = value;
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       onChanged();
       return this;
     }
@@ -5941,7 +6208,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setMode(io.prwarden.v1.Rule.Mode value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       mode_ = value.getNumber();
       onChanged();
       return this;
@@ -5956,7 +6223,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearMode() {
-      bitField0_ = (bitField0_ & ~0x00010000);
+      bitField0_ = (bitField0_ & ~0x00020000);
       mode_ = 0;
       onChanged();
       return this;
@@ -6020,7 +6287,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -6035,7 +6302,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00020000);
+      bitField0_ = (bitField0_ & ~0x00040000);
       onChanged();
       return this;
     }
@@ -6054,7 +6321,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -6070,7 +6337,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField0_ & 0x00040000) != 0);
+      return ((bitField0_ & 0x00080000) != 0);
     }
     /**
      * <pre>
@@ -6129,7 +6396,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -6144,7 +6411,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00040000);
+      bitField0_ = (bitField0_ & ~0x00080000);
       onChanged();
       return this;
     }
@@ -6163,7 +6430,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -6180,7 +6447,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00080000) != 0);
+      return ((bitField0_ & 0x00100000) != 0);
     }
     /**
      * <pre>
@@ -6213,7 +6480,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -6231,7 +6498,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -6244,7 +6511,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00080000) != 0) &&
+        if (((bitField0_ & 0x00100000) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -6255,7 +6522,7 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00080000;
+        bitField0_ |= 0x00100000;
         onChanged();
       }
       return this;
@@ -6268,7 +6535,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00080000);
+      bitField0_ = (bitField0_ & ~0x00100000);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -6285,7 +6552,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -6335,7 +6602,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x00100000) != 0);
+      return ((bitField0_ & 0x00200000) != 0);
     }
     /**
      * <pre>
@@ -6391,7 +6658,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }
@@ -6405,7 +6672,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x00100000);
+      bitField0_ = (bitField0_ & ~0x00200000);
       onChanged();
       return this;
     }
@@ -6423,7 +6690,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }

@@ -432,6 +432,55 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  java.util.List<java.lang.String>
+      getInList();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  int getInCount();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  java.lang.String getIn(int index);
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  com.google.protobuf.ByteString
+      getInBytes(int index);
+
+  /**
+   * <pre>
    * Whether the rule is matched at all; true when not given. A comment that
    * suppresses findings may name a rule that is not.
    * </pre>

@@ -1,0 +1,25 @@
+package match
+
+import "github.com/prwarden/prwarden/internal/match/confirm"
+
+// isPlaced says whether not every match of a rule counts in this file.
+func (w *worker) isPlaced(rule uint32) bool { return w.matcher.placed[rule] && w.file.reader != nil }
+
+// allows says whether a match of a rule counts.
+func (w *worker) allows(rule uint32, span Span) bool {
+	return !w.isPlaced(rule) || w.file.reader.Allows(w.text, int(rule), span)
+}
+
+// firstAllowed returns the first match of a rule on a line that counts.
+func (w *worker) firstAllowed(rule uint32, l bounds) (first Span, ok bool) {
+	w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
+		p.All(w.text[l.from:l.to], g, func(span Span) {
+			span.Start, span.End = span.Start+l.from, span.End+l.from
+			if !ok && w.allows(rule, span) {
+				first, ok = span, true
+			}
+		})
+	})
+
+	return first, ok
+}

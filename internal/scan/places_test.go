@@ -1,0 +1,42 @@
+package scan_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+// A rule with places finds the first match on a line that stands in one of them.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	const text = "package a // bad\n" +
+		"var x = \"bad\" // bad\n" +
+		"var y = `\nbad\n` + bad\n" +
+		"/* bad */ var bad = \"bad\"\n"
+	for _, tt := range []struct {
+		in        []rule.Place
+		multiline bool
+		want      []int // line and column
+	}{
+		{want: []int{1, 14, 2, 10, 4, 1, 5, 5, 6, 4}},
+		{in: []rule.Place{rule.InCode}, want: []int{5, 5, 6, 15}},
+		{in: []rule.Place{rule.InComment}, want: []int{1, 14, 2, 18, 6, 4}},
+		{in: []rule.Place{rule.InString}, want: []int{2, 10, 4, 1, 6, 22}},
+		{in: []rule.Place{rule.InCode, rule.InString}, multiline: true, want: []int{2, 10, 4, 1, 5, 5, 6, 15}},
+	} {
+		r := regex("a/b", "bad", func(r *rule.Rule) { r.In, r.Multiline = tt.in, tt.multiline })
+		var got []int
+		for _, f := range run(t, &pull{files: []scan.File{file("a.go", text)}}, r).Findings {
+			got = append(got, f.Line, f.Column)
+		}
+		assert.Equal(t, tt.want, got, "%v", tt.in)
+	}
+
+	code := regex("a/b", " bad|^bad", func(r *rule.Rule) { r.In = []rule.Place{rule.InCode} })
+	for name, text := range map[string]string{"a.py": "bad # bad\n# bad\n", "noname": "x bad // bad\n  // bad\n"} {
+		assert.Len(t, run(t, &pull{files: []scan.File{file(name, text)}}, code).Findings, 1, name)
+	}
+}
