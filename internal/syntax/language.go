@@ -25,9 +25,10 @@ type Language struct {
 	heredoc      heredoc
 	words        words
 
-	class  [256]byte
-	inName [256]bool
-	byOp   [256][]string // operators by their first byte, longest first
+	class    [256]byte
+	inName   [256]bool
+	strength map[string]int
+	byOp     [256][]string // operators by their first byte, longest first
 }
 
 // block is a comment that may have several lines.
@@ -154,6 +155,7 @@ func (l *Language) build() *Language {
 		l.class[c] = isMark
 	}
 
+	l.strength = strengths(l.words.strength)
 	for op := range strings.FieldsSeq(l.operators) {
 		at := &l.byOp[op[0]]
 		k := 0

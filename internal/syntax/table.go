@@ -23,11 +23,11 @@ var (
 
 const (
 	operatorsC = "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= <<= >>= << >> -> :: ... .* ->*"
-	strengthC  = "= += -= *= /= %= &= |= ^= <<= >>= : ? => ..|?? || or|&& and|" + "BAR|CARET|& |== != === !==|< > " +
-		"<= >= <=>|<< >>|+ -|* / %|** .*"
+	strengthC  = "= += -= *= /= %= &= BAR= ^= <<= >>= : ? => ..|?? BARBAR or|&& and|" +
+		"BAR|CARET|& |== != === !==|< > <= >= <=>|<< >>|+ -|* / %|** .*"
 )
 
-// strong is strengthC with its bars: `|` itself is apart there.
+// strong is strengthC with its signs that mean something else in such a list.
 var strong = strings.NewReplacer("BAR", "\x00", "CARET", "^").Replace(strengthC)
 
 var (
