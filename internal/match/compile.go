@@ -27,8 +27,10 @@ type Matcher struct {
 	files    plan   // of the multiline rules
 	prefixed []bool // by rule: see FixedPrefix
 	placed   []bool // by rule: see Rule.Placed
-	size     int64
-	workers  sync.Pool // of *worker
+
+	structured []bool // by rule
+	size       int64
+	workers    sync.Pool // of *worker
 }
 
 // plan is how rules of one kind are found.
@@ -71,6 +73,7 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
 		prefixed: make([]bool, len(rules)), placed: make([]bool, len(rules)),
+		structured: make([]bool, len(rules)),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -166,6 +169,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	known, _ := prefixOf(p.Source)
 	m.prefixed[index], m.placed[index] = known >= fixedPrefix, r.Placed
+	m.structured[index] = r.Structured
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)
 	b.size += m.programs[index].Size() + int64(len(r.Pattern))

@@ -25,6 +25,10 @@ type Rule struct {
 	Exclude   []string // doublestar globs, valid by CheckGlob
 	Languages []string // of which the file must have one; any when empty
 	Placed    bool     // a match counts only where the Reader of the file allows it
+
+	// Structured says that Pattern is what every match has, and that the Reader of the
+	// file finds the matches. Such a rule is Multiline.
+	Structured bool
 }
 
 // Reader knows what the places in a text are, such as comments.
@@ -32,6 +36,9 @@ type Reader interface {
 	// Allows says whether a match of a rule in a text counts. It is asked of rules that
 	// are Placed.
 	Allows(text []byte, rule int, match Span) bool
+	// Find finds the matches of a rule that is Structured, by their starts, until spend,
+	// which counts work, says stop.
+	Find(text []byte, rule int, spend func(work int) bool, found func(Span))
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -140,7 +147,7 @@ func (w *worker) matchFile() {
 		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
-			p.All(text, g, func(span Span) {
+			w.all(rule, p, g, func(span Span) {
 				if !w.allows(rule, span) {
 					return
 				}

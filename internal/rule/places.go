@@ -12,6 +12,16 @@ import (
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
+// Place is a part of a file as its language has it.
+type Place string
+
+// The places. What is neither a comment nor in a string is code.
+const (
+	InCode    Place = "code"
+	InComment Place = "comment"
+	InString  Place = "string"
+)
+
 // MaxPlaces is how many places a rule may have.
 const MaxPlaces = 3
 
@@ -54,13 +64,17 @@ func checkPlaces(v *errs.Violations, in []Place) {
 	}
 }
 
-// Places say where matches of rules count, by the indexes of the rules.
-type Places struct{ allowed [][3]bool }
+// Places say where rules match that look at more than bytes, by the indexes of the rules.
+type Places struct {
+	allowed  [][3]bool
+	patterns []patterns // of structure rules
+}
 
 // NewPlaces returns the places of rules.
 func NewPlaces(rules []Rule) *Places {
-	p := &Places{allowed: make([][3]bool, len(rules))}
+	p := &Places{allowed: make([][3]bool, len(rules)), patterns: make([]patterns, len(rules))}
 	for i, r := range rules {
+		p.patterns[i] = r.patterns()
 		for _, place := range r.In {
 			if class := slices.Index(placeNames, place); class >= 0 {
 				p.allowed[i][class] = true

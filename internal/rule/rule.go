@@ -71,8 +71,11 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 	return Severity(max(i, 0)), i > 0
 }
 
-// TypeRegex is the only type of rule so far: an RE2 regular expression.
-const TypeRegex = "regex"
+// The types of rules.
+const (
+	TypeRegex     = "regex"     // an RE2 regular expression
+	TypeStructure = "structure" // code as internal/structure has it
+)
 
 // Scope says where a custom rule applies.
 type Scope string
@@ -81,16 +84,6 @@ type Scope string
 const (
 	ScopeOrg  Scope = "org"  // every repository of the organization
 	ScopeRepo Scope = "repo" // the repository in Rule.Repo
-)
-
-// Place is a part of a file as its language has it.
-type Place string
-
-// The places. What is neither a comment nor in a string is code.
-const (
-	InCode    Place = "code"
-	InComment Place = "comment"
-	InString  Place = "string"
 )
 
 // Mode says what becomes of a rule's findings.
@@ -132,7 +125,7 @@ const (
 // Rule is one check.
 type Rule struct {
 	ID         string // `name` or `category/name`, as it was given
-	Type       string // TypeRegex
+	Type       string // TypeRegex or TypeStructure
 	Pattern    string
 	Message    string
 	Severity   Severity

@@ -110,10 +110,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	if err := checkType(r.Type); err != nil {
 		v.Add("type", "%v", err)
 	}
-	patternErr := match.CheckPattern(r.Pattern)
-	if r.Pattern == "" {
-		patternErr = errRequired
-	}
+	patternErr := r.checkPattern(&v)
 	if patternErr != nil {
 		v.Add("pattern", "%v", patternErr)
 	}
@@ -151,13 +148,14 @@ var errRequired = errors.New("is required")
 // checkType says what is wrong with the type of a rule.
 func checkType(word string) error {
 	switch word {
-	case TypeRegex:
+	case TypeRegex, TypeStructure:
 		return nil
 	case "":
-		return fmt.Errorf("is required; known types: %s", TypeRegex)
+		return fmt.Errorf("is required; known types: %s, %s", TypeRegex, TypeStructure)
 	}
 
-	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), TypeRegex)
+	return fmt.Errorf("%s is not a type of rule; known types: %s, %s", strings.TrimSpace(shown(word, "this")),
+		TypeRegex, TypeStructure)
 }
 
 func checkMessage(v *errs.Violations, message string) {
@@ -263,14 +261,10 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 func Try(
 	ctx context.Context, r Rule, languages []string, text string, limit int,
 ) (hits []match.Hit, truncated bool, err error) {
-	err = match.CheckPattern(r.Pattern)
-	if r.Pattern == "" {
-		err = errRequired
-	}
-	if err != nil {
+	var v errs.Violations
+	if err = r.checkPattern(&v); err != nil {
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
-	var v errs.Violations
 	checkPlaces(&v, r.In)
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	if err := v.Err(); err != nil {
@@ -298,7 +292,7 @@ func Try(
 }
 
 func newTrial(r Rule, work int64) (*match.Session, error) {
-	m, err := match.Compile([]match.Rule{{Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0}})
+	m, err := match.Compile([]match.Rule{r.ToMatch()})
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func TestValidate(t *testing.T) {
 			r.References = repeat("https://example.com/"+strings.Repeat("x", 480), 10)
 		}, ""},
 		"nothing at all": {func(r *rule.Rule) { *r = rule.Rule{} }, `id: is required
-type: is required; known types: regex
+type: is required; known types: regex, structure
 pattern: is required
 message: is required
 severity: is required; one of critical, high, medium, warning, low, info`},
@@ -59,7 +59,7 @@ repo: is allowed with scope "repo" only`},
 			"in[1]: \"comments\" is not a place; use code, comment or string\nin[2]: code is there twice"},
 		"too many places":    {func(r *rule.Rule) { r.In = make([]rule.Place, 4) }, "in: has 4 entries"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
-		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
+		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex, structure`},
 		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
 		"pattern":            {func(r *rule.Rule) { r.Pattern = "a(?!b)" }, "pattern: at byte 2: negative lookahead"},
 		"blank message":      {func(r *rule.Rule) { r.Message = " \n" }, "message: is required"},

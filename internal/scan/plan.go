@@ -65,10 +65,8 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	r.places = rule.NewPlaces(r.rules)
 	compiled := make([]match.Rule, len(rules))
 	for i, x := range r.rules {
-		compiled[i] = match.Rule{
-			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
-			Placed: len(x.In) > 0,
-		}
+		compiled[i] = x.ToMatch()
+		compiled[i].Include, compiled[i].Exclude = x.Paths.Include, x.Paths.Exclude
 		for _, name := range x.Languages {
 			if canonical, ok := language.Canonical(name); ok {
 				name = canonical

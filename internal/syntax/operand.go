@@ -42,6 +42,17 @@ func (l *Language) JoinsBraces() bool { return l == languageGo || l == languageR
 // strings.
 func (l *Language) IsStructured() bool { return all[rank[l]].structured }
 
+// Structured are the names of the languages whose structure is known.
+func Structured() (names []string) {
+	for _, x := range all {
+		if x.structured {
+			names = append(names, x.language.Name)
+		}
+	}
+
+	return names
+}
+
 // FoldsCase says whether names are the same in upper and in lower case.
 func (l *Language) FoldsCase() bool {
 	return l == languageSQL || l == languageHTML || l == languageDocker

@@ -315,6 +315,9 @@ func (k known) text(price string) string {
 		on = "the whole file, when it touches an added line"
 	}
 
+	if k.rule.Type == rule.TypeStructure {
+		on = "tokens and brackets, when it touches an added line"
+	}
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {

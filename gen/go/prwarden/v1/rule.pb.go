@@ -88,6 +88,10 @@ const (
 	// An RE2 regular expression in Go's syntax, see
 	// https://pkg.go.dev/regexp/syntax.
 	Rule_regex Rule_Type = 1
+	// Code with metavariables, matched on tokens and brackets whatever the space:
+	// `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
+	// `redact` nor `in`.
+	Rule_structure Rule_Type = 2
 )
 
 // Enum value maps for Rule_Type.
@@ -95,10 +99,12 @@ var (
 	Rule_Type_name = map[int32]string{
 		0: "unspecified",
 		1: "regex",
+		2: "structure",
 	}
 	Rule_Type_value = map[string]int32{
 		"unspecified": 0,
 		"regex":       1,
+		"structure":   2,
 	}
 )
 
@@ -324,9 +330,11 @@ type Rule struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Kind of check.
 	Type *Rule_Type `protobuf:"varint,2,opt,name=type,proto3,enum=prwarden.v1.Rule_Type,oneof" json:"type,omitempty"`
-	// The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-	// compiled, at most 10,000 ranges of characters in its classes, and not one that
-	// matches the empty string.
+	// With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+	// instructions when compiled, at most 10,000 ranges of characters in its classes, and
+	// not one that matches the empty string. With type `structure` code of at most 1,024
+	// bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+	// `$$$X` a balanced run of tokens, and `\$` a dollar sign.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -1578,7 +1586,7 @@ type TestRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of check; `regex` when not given.
 	Type *Rule_Type `protobuf:"varint,1,opt,name=type,proto3,enum=prwarden.v1.Rule_Type,oneof" json:"type,omitempty"`
-	// The regular expression, with the limits of Rule.pattern.
+	// The pattern, with the limits of Rule.pattern.
 	Pattern string `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// Match on the whole text instead of line by line.
 	Multiline bool `protobuf:"varint,3,opt,name=multiline,proto3" json:"multiline,omitempty"`
@@ -2393,11 +2401,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x97\x11\n" +
+	"\x06_scope\"\xa0\x11\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
-	"\apattern\x18\x03 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12&\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
 	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12T\n" +
@@ -2434,10 +2442,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05match\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\x05match\x12+\n" +
 	"\bno_match\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"\"\n" +
+	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"1\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01\"6\n" +
+	"\x05regex\x10\x01\x12\r\n" +
+	"\tstructure\x10\x02\"6\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
@@ -2523,10 +2532,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x99\x03\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x93\x03\n" +
 	"\x0fTestRuleRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
-	"\apattern\x18\x02 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12\x1c\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x125\n" +
 	"\x02in\x18\x05 \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +

@@ -625,7 +625,7 @@ type ScanRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id as it was sent: `name` or `category/name`.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// `regex`.
+	// `regex` or `structure`.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// The pattern.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`

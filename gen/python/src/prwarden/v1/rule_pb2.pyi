@@ -101,6 +101,11 @@ class Rule(google.protobuf.message.Message):
         """An RE2 regular expression in Go's syntax, see
         https://pkg.go.dev/regexp/syntax.
         """
+        structure: Rule._Type.ValueType  # 2
+        """Code with metavariables, matched on tokens and brackets whatever the space:
+        `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
+        `redact` nor `in`.
+        """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
         """Type is the kind of check."""
@@ -110,6 +115,11 @@ class Rule(google.protobuf.message.Message):
     regex: Rule.Type.ValueType  # 1
     """An RE2 regular expression in Go's syntax, see
     https://pkg.go.dev/regexp/syntax.
+    """
+    structure: Rule.Type.ValueType  # 2
+    """Code with metavariables, matched on tokens and brackets whatever the space:
+    `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
+    `redact` nor `in`.
     """
 
     class _Mode:
@@ -220,9 +230,11 @@ class Rule(google.protobuf.message.Message):
     type: Global___Rule.Type.ValueType
     """Kind of check."""
     pattern: builtins.str
-    """The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-    compiled, at most 10,000 ranges of characters in its classes, and not one that
-    matches the empty string.
+    """With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+    instructions when compiled, at most 10,000 ranges of characters in its classes, and
+    not one that matches the empty string. With type `structure` code of at most 1,024
+    bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+    `$$$X` a balanced run of tokens, and `\\$` a dollar sign.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""
@@ -869,7 +881,7 @@ class TestRuleRequest(google.protobuf.message.Message):
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
-    """The regular expression, with the limits of Rule.pattern."""
+    """The pattern, with the limits of Rule.pattern."""
     multiline: builtins.bool
     """Match on the whole text instead of line by line."""
     text: builtins.str

@@ -2822,10 +2822,7 @@ export interface components {
             multiline: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePaths"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact: boolean;
@@ -2901,10 +2898,7 @@ export interface components {
             multiline?: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -2949,10 +2943,7 @@ export interface components {
             multiline?: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3027,9 +3018,10 @@ export interface components {
          * @description Type is the kind of check.
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
+         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor `redact` nor `in`.
          * @enum {string}
          */
-        RuleType: "regex";
+        RuleType: "regex" | "structure";
         /** @description Ruleset is a named group of rules. */
         Ruleset: {
             /** @description `ruleset_` followed by the name. */
@@ -3334,10 +3326,7 @@ export interface components {
             languages?: string[];
             /** @description Match on the whole text instead of line by line. */
             multiline?: boolean;
-            /**
-             * Format: re2
-             * @description The regular expression, with the limits of Rule.pattern.
-             */
+            /** @description The pattern, with the limits of Rule.pattern. */
             pattern: string;
             /** @description The text to look at: at most 512 KiB. */
             text?: string;

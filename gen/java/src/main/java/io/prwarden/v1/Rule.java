@@ -91,6 +91,16 @@ private static final long serialVersionUID = 0L;
      * <code>regex = 1;</code>
      */
     regex(1),
+    /**
+     * <pre>
+     * Code with metavariables, matched on tokens and brackets whatever the space:
+     * `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
+     * `redact` nor `in`.
+     * </pre>
+     *
+     * <code>structure = 2;</code>
+     */
+    structure(2),
     UNRECOGNIZED(-1),
     ;
 
@@ -120,6 +130,16 @@ private static final long serialVersionUID = 0L;
      * <code>regex = 1;</code>
      */
     public static final int regex_VALUE = 1;
+    /**
+     * <pre>
+     * Code with metavariables, matched on tokens and brackets whatever the space:
+     * `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
+     * `redact` nor `in`.
+     * </pre>
+     *
+     * <code>structure = 2;</code>
+     */
+    public static final int structure_VALUE = 2;
 
 
     public final int getNumber() {
@@ -148,6 +168,7 @@ private static final long serialVersionUID = 0L;
       switch (value) {
         case 0: return unspecified;
         case 1: return regex;
+        case 2: return structure;
         default: return null;
       }
     }
@@ -2343,9 +2364,11 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object pattern_ = "";
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -2366,9 +2389,11 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4376,9 +4401,11 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object pattern_ = "";
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4398,9 +4425,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4421,9 +4450,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4440,9 +4471,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4456,9 +4489,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>

@@ -64,9 +64,11 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -75,9 +77,11 @@ public interface RuleOrBuilder extends
   java.lang.String getPattern();
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>

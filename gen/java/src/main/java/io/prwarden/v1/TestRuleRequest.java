@@ -97,7 +97,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object pattern_ = "";
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -118,7 +118,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -850,7 +850,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object pattern_ = "";
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -870,7 +870,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -891,7 +891,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -908,7 +908,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -922,7 +922,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>

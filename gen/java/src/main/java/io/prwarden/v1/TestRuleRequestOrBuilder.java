@@ -40,7 +40,7 @@ public interface TestRuleRequestOrBuilder extends
 
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -49,7 +49,7 @@ public interface TestRuleRequestOrBuilder extends
   java.lang.String getPattern();
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
