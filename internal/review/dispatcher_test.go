@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -366,6 +367,62 @@ func TestATrialLeavesTheLastWorkerToOthers(t *testing.T) {
 	trial.end(finding.Result{}, nil)
 	require.NoError(t, <-waiting)
 	queue.claimsExcept(t, "")
+}
+
+// A trial and the review that is claimed meanwhile don't both take the last workers.
+func TestNoTrialBeginsWhileAReviewIsClaimed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	queue := &claimed{Queue: b.store}
+	d := b.dispatcherOf(t, queue, rules{}, func(o *review.DispatcherOptions) { o.Workers = 2 })
+	_, err := b.service.Create(t.Context(), "other", review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	b.scanner.next(t).end(finding.Result{}, nil)
+
+	ended := make(chan error, 1)
+	after := func() {
+		go func() {
+			_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}},
+				func(review.Progress) {})
+			ended <- err
+		}()
+		select {
+		case c := <-b.scanner.calls:
+			b.scanner.calls <- c
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	queue.after.Store(&after)
+	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+
+	first := b.scanner.next(t)
+	assert.NotEmpty(t, first.job.ReviewID)
+	assert.Empty(t, b.scanner.calls)
+	first.end(finding.Result{}, nil)
+	trial := b.scanner.next(t)
+	assert.Empty(t, trial.job.ReviewID)
+	trial.end(finding.Result{}, nil)
+	require.NoError(t, <-ended)
+}
+
+// claimed is a queue that calls a function, once, when a review is claimed and before
+// anybody knows.
+type claimed struct {
+	review.Queue
+	after atomic.Pointer[func()]
+}
+
+func (c *claimed) Claim(ctx context.Context, by review.Claiming) (*review.Claim, error) {
+	claim, err := c.Queue.Claim(ctx, by)
+	if claim != nil {
+		if f := c.after.Swap(nil); f != nil {
+			(*f)()
+		}
+	}
+
+	return claim, err
 }
 
 // claims is a queue of which a test sees what is claimed.

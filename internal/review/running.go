@@ -32,6 +32,11 @@ func (c counted) Scan(ctx context.Context, j Job, progress func(Progress)) (find
 
 // running counts the scans of a dispatcher by organization.
 type running struct {
+	// claiming is held from asking whose review must not be claimed until the claimed
+	// one counts, so that a trial doesn't take the last worker meanwhile. It is taken
+	// before mu.
+	claiming sync.Mutex
+
 	mu      sync.Mutex
 	counts  map[string]int
 	first   string        // organization that had a scan
@@ -62,20 +67,27 @@ func (r *running) count(org string, n int) {
 // enter adds a scan when the organization has fewer than most, as soon as there is
 // more than one organization and if most isn't 0.
 func (r *running) enter(ctx context.Context, org string, most int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for most > 0 && r.several && r.counts[org] >= most {
-		fewer := r.fewer
-		r.mu.Unlock()
+	for {
+		fewer := r.tryEnter(org, most)
+		if fewer == nil {
+			return nil
+		}
 		select {
 		case <-fewer:
 		case <-ctx.Done():
+			return ctx.Err()
 		}
-		r.mu.Lock()
+	}
+}
 
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+// tryEnter is enter without waiting; nil when the scan counts, else what to wait for.
+func (r *running) tryEnter(org string, most int) (fewer <-chan struct{}) {
+	r.claiming.Lock()
+	defer r.claiming.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if most > 0 && r.several && r.counts[org] >= most {
+		return r.fewer
 	}
 	r.count(org, 1)
 
