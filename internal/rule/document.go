@@ -84,8 +84,11 @@ func (d Document) Rule() Rule {
 }
 
 // Etag stands for the content of the document: equal etags mean equal documents.
-func (d Document) Etag() string {
-	sum := sha256.Sum256(d.JSON())
+func (d Document) Etag() string { return EtagOf(d.JSON()) }
+
+// EtagOf is the etag of the document that is written so by Document.JSON.
+func EtagOf(document []byte) string {
+	sum := sha256.Sum256(document)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -66,24 +66,25 @@ func (r ruleRow) rule() rule.Rule {
 	}
 }
 
-// rowOf makes the row of a rule as it is to be stored, but for the times and who
-// created it.
-func rowOf(ctx context.Context, org string, r rule.Rule) ruleRow {
+// rowOf makes the row of a rule with that document as it is to be stored, but for the
+// times and who created it.
+func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRow {
 	return ruleRow{
 		Organization: org, FullID: r.FullID(), ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message,
 		Severity: severity(r.Severity), Scope: r.Scope, Repo: r.Repo, Multiline: r.Multiline, Redact: r.Redact,
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
-		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: r.Document().Etag(),
-		Size: len(r.Document().JSON()), UpdatedBy: audit.FromContext(ctx).String(),
+		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
+		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}
 }
 
 // CreateRule implements rule.Store.
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (out rule.Rule, err error) {
+	changes := changesOf(ctx, org, rule.Batch{Create: []rule.Rule{r}})
 	err = s.changeRules(ctx, "create a rule", org, func(t *tx, _ string) error {
-		_, rows, err := t.applyRules(ctx, org, rule.Batch{Create: []rule.Rule{r}, Quota: quota})
+		_, err := t.applyRules(ctx, org, changes, quota)
 		if s.dialect.classify(err) == duplicate {
 			return errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
 				"There is a rule %q already. Delete it first, or choose another id.", r.FullID())
@@ -91,7 +92,7 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		if err != nil {
 			return err
 		}
-		out = rows[0].rule()
+		out = changes[0].row.rule()
 
 		return t.audit(ctx, org, audit.Change{Action: audit.RuleCreate, Target: r.FullID(), Fields: []audit.Field{
 			{Name: "severity", After: r.Severity.String()}, {Name: "pattern", After: r.Pattern},
@@ -120,6 +121,7 @@ func ruleNotFound(fullID string) error {
 
 // UpdateRule implements rule.Store.
 func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag string) (out rule.Rule, err error) {
+	changes := changesOf(ctx, org, rule.Batch{Update: []rule.Rule{r}})
 	err = s.changeRules(ctx, "change a rule", org, func(t *tx, _ string) error {
 		var before ruleRow
 		err := t.get(ctx, &before, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`,
@@ -133,11 +135,10 @@ func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag st
 			return rule.EtagMismatch(r.FullID())
 		}
 
-		_, rows, err := t.applyRules(ctx, org, rule.Batch{Update: []rule.Rule{r}, Quota: math.MaxInt32})
-		if err != nil {
+		if _, err := t.applyRules(ctx, org, changes, math.MaxInt32); err != nil {
 			return err
 		}
-		out = rows[0].rule()
+		out = changes[0].row.rule()
 
 		return t.audit(ctx, org, audit.Change{
 			Action: audit.RuleUpdate, Target: r.FullID(), Fields: changed(before.rule(), out),
@@ -163,8 +164,9 @@ func changed(before, after rule.Rule) []audit.Field {
 
 // DeleteRule implements rule.Store.
 func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
+	changes := changesOf(ctx, org, rule.Batch{Delete: []string{fullID}})
 	return s.changeRules(ctx, "delete a rule", org, func(t *tx, _ string) error {
-		if _, _, err := t.applyRules(ctx, org, rule.Batch{Delete: []string{fullID}, Quota: math.MaxInt32}); err != nil {
+		if _, err := t.applyRules(ctx, org, changes, math.MaxInt32); err != nil {
 			return err
 		}
 
