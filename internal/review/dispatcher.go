@@ -133,8 +133,7 @@ func (d *Dispatcher) work() {
 
 		d.working.Go(func() {
 			d.run(*claim, asked)
-			d.running.add(claim.Organization, -1)
-			d.idle <- worker
+			d.release(worker, claim.Organization)
 
 			// With a cap on its organization's scans, another may go on now.
 			d.notifier.Enqueued()

@@ -362,10 +362,18 @@ func TestATrialLeavesTheLastWorkerToOthers(t *testing.T) {
 	trial := b.scanner.next(t)
 	assert.Empty(t, trial.job.ReviewID)
 
-	// And while it runs, claims prefer reviews of others.
+	// And while it runs, the other worker is for others alone.
 	queue.claimsExcept(t, org)
+	create(org)
+	create("other")
+	others := b.scanner.next(t)
+	assert.Equal(t, "other", others.job.Organization)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
+	others.end(finding.Result{}, nil)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
 	trial.end(finding.Result{}, nil)
 	require.NoError(t, <-waiting)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	queue.claimsExcept(t, "")
 }
 
@@ -387,11 +395,7 @@ func TestNoTrialBeginsWhileAReviewIsClaimed(t *testing.T) {
 				func(review.Progress) {})
 			ended <- err
 		}()
-		select {
-		case c := <-b.scanner.calls:
-			b.scanner.calls <- c
-		case <-time.After(20 * time.Millisecond):
-		}
+		assert.Nil(t, b.scanner.within(20*time.Millisecond))
 	}
 	queue.after.Store(&after)
 	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
@@ -399,7 +403,7 @@ func TestNoTrialBeginsWhileAReviewIsClaimed(t *testing.T) {
 
 	first := b.scanner.next(t)
 	assert.NotEmpty(t, first.job.ReviewID)
-	assert.Empty(t, b.scanner.calls)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
 	first.end(finding.Result{}, nil)
 	trial := b.scanner.next(t)
 	assert.Empty(t, trial.job.ReviewID)

@@ -8,9 +8,9 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 )
 
-// Scanner is the dispatcher's, for scans that are no reviews. They count among those
-// of their organization, and wait while it holds all workers but one that others may
-// need.
+// Scanner is the dispatcher's, for scans that are no reviews. Each takes a worker, as a
+// review does, and waits while its organization holds all workers but one that others
+// may need.
 func (d *Dispatcher) Scanner() Scanner { return counted{d.scanner, d} }
 
 type counted struct {
@@ -21,13 +21,42 @@ type counted struct {
 // Scan implements Scanner.
 func (c counted) Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error) {
 	d := c.dispatcher
-	if err := d.running.enter(ctx, j.Organization, d.o.Workers-1); err != nil {
+	worker, err := d.take(ctx, j.Organization)
+	if err != nil {
 		return finding.Result{}, err
 	}
-	defer d.notifier.Enqueued() // a review of the organization may be claimed
-	defer d.running.add(j.Organization, -1)
+	defer d.notifier.Enqueued() // a review may be claimed
+	defer d.release(worker, j.Organization)
 
 	return c.Scanner.Scan(ctx, j, progress)
+}
+
+// take takes an idle worker for a scan of an organization.
+func (d *Dispatcher) take(ctx context.Context, org string) (worker int, err error) {
+	for {
+		select {
+		case worker = <-d.idle:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+
+		fewer := d.running.enter(org, d.o.Workers-1)
+		if fewer == nil {
+			return worker, nil
+		}
+		d.idle <- worker
+		select {
+		case <-fewer:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// release gives back a worker that has scanned for an organization.
+func (d *Dispatcher) release(worker int, org string) {
+	d.running.add(org, -1)
+	d.idle <- worker
 }
 
 // running counts the scans of a dispatcher by organization.
@@ -65,23 +94,9 @@ func (r *running) count(org string, n int) {
 }
 
 // enter adds a scan when the organization has fewer than most, as soon as there is
-// more than one organization and if most isn't 0.
-func (r *running) enter(ctx context.Context, org string, most int) error {
-	for {
-		fewer := r.tryEnter(org, most)
-		if fewer == nil {
-			return nil
-		}
-		select {
-		case <-fewer:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// tryEnter is enter without waiting; nil when the scan counts, else what to wait for.
-func (r *running) tryEnter(org string, most int) (fewer <-chan struct{}) {
+// more than one organization and if most isn't 0. Otherwise it returns what is closed
+// when a scan ends.
+func (r *running) enter(org string, most int) (fewer <-chan struct{}) {
 	r.claiming.Lock()
 	defer r.claiming.Unlock()
 	r.mu.Lock()
