@@ -43,6 +43,7 @@ func TestAccessEmpty(t *testing.T) {
 	s := newSite(t)
 	b := s.newTab(t)
 	b.look("setup", s.setUpURL(t))
+	b.look("setup-help", "/")
 	b.setUp()
 	for name, path := range screens {
 		b.look("empty-"+name, "/o/"+org+path)

@@ -31,6 +31,7 @@ type Accounts interface {
 	EndSession(ctx context.Context, c auth.Caller, id string) error
 	EndSessions(ctx context.Context, c auth.Caller) error
 
+	HasUsers(ctx context.Context) (bool, error)
 	CheckSetUp(ctx context.Context, token string) error
 	SetUp(ctx context.Context, from account.Client, token, organization string, p account.Person) (string, error)
 	CheckReset(ctx context.Context, token string) (account.User, error)
