@@ -10,7 +10,6 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"github.com/prwarden/prwarden/internal/account"
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -31,19 +30,6 @@ func (s *Service) Check(ctx context.Context) (authorizationEndpoint, problem str
 	return provider.Endpoint().AuthURL, ""
 }
 
-// Claim is what a provider says of a person.
-type Claim struct{ Name, Value string }
-
-// Trial is what came of a sign-in that somebody tried. Nobody was signed in by it, and
-// nothing was stored.
-type Trial struct {
-	UserID   string // who began it
-	ReturnTo string
-	Claims   []Claim              // by name; none of them is a token
-	Email    string               // that counts; "" unless the provider has verified it
-	Roles    map[string]auth.Role // that the groups would give, by organization
-}
-
 // maxClaim is how much is shown of a claim, in bytes.
 const maxClaim = 500
 
@@ -57,12 +43,12 @@ func (s *Service) BeginTrial(
 // FinishTrial is Finish for what BeginTrial began; ok is false for everything else.
 func (s *Service) FinishTrial(
 	ctx context.Context, from account.Client, cookie string, query url.Values,
-) (t Trial, ok bool, err error) {
+) (t account.Trial, ok bool, err error) {
 	a, err := s.opened(cookie)
 	if err != nil || a.Trial == "" {
-		return Trial{}, false, nil
+		return account.Trial{}, false, nil
 	}
-	t = Trial{UserID: a.Trial, ReturnTo: a.ReturnTo}
+	t = account.Trial{UserID: a.Trial, ReturnTo: a.ReturnTo}
 	if err := s.answered(from, a, query); err != nil {
 		return t, true, err
 	}
@@ -80,7 +66,7 @@ func (s *Service) FinishTrial(
 			continue // they are about the token
 		}
 		value, _ := json.Marshal(says[name]) // it was JSON
-		t.Claims = append(t.Claims, Claim{Name: errs.Cut(name, maxClaim), Value: errs.Cut(string(value), maxClaim)})
+		t.Claims = append(t.Claims, account.Claim{Name: errs.Cut(name, maxClaim), Value: errs.Cut(string(value), maxClaim)})
 	}
 
 	return t, true, nil

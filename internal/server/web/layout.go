@@ -36,6 +36,10 @@ var allEntries = []entry{
 		settings: true,
 	},
 	{
+		section: "sso", label: "Single sign-on", icon: "shield", path: "/settings/sso", scope: auth.OrganizationAdmin,
+		settings: true,
+	},
+	{
 		section: "policy", label: "Policy", icon: "policy", path: "/settings/policy", scope: auth.PolicyRead,
 		settings: true,
 	},

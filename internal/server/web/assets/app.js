@@ -132,7 +132,7 @@ function begin() {
 function listen(path) {
   events = new EventSource(path);
   events.path = path;
-  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, location.href); if (e.data === 'end') { events.close(); } };
+  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href); if (e.data === 'end') { events.close(); } };
 }
 addEventListener('visibilitychange', () => {
   if (document.hidden) { events?.close(); events = null; } else begin();
