@@ -293,3 +293,26 @@ func TestReviewsFilters(t *testing.T) {
 	assert.Equal(t, 3, rows(owner.get(t, page)))
 	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"/events").status, "it needs the time")
 }
+
+// The palette leads to pages, repositories, reviews and rules, by words.
+func TestGoPage(t *testing.T) {
+	t.Parallel()
+	s, _, h := setup(t)
+	owner := s.setUp(t, "acme")
+	viewer := s.join(t, owner, "acme", "viewer")
+	c := s.client(s.key(t, "acme"))
+	h.create(t, "acme/shop", files{"a.js": "a()\n"}).pull(1, files{"a.js": "eval(x)\n"})
+	id := c.scan(t, "acme/shop", 1)["review_id"].(string)
+
+	a := owner.get(t, "/o/acme/go")
+	for _, path := range []string{"/o/acme/reviews", "/o/acme/settings/sso", "/account"} {
+		assert.Contains(t, a.body, `<li><a href="`+path+`">`)
+	}
+	a = viewer.get(t, "/o/acme/go?q=acme/shop%231")
+	assert.Contains(t, a.body, `<li><a href="/o/acme/reviews/`+id+`">`)
+	assert.Contains(t, viewer.get(t, "/o/acme/go?q=shop").body, `<li><a href="/o/acme/repositories/acme/shop">`)
+	a = viewer.get(t, "/o/acme/go?q=no-eval")
+	assert.Contains(t, a.body, `<li><a href="/o/acme/rules/security/no-eval">`)
+	assert.NotContains(t, viewer.get(t, "/o/acme/go").body, "/settings/sso", "no page that the role may not see")
+	assert.Contains(t, viewer.get(t, "/o/acme/go?q=nothing+is+called+like+this+at+all").body, "Nothing matches.")
+}

@@ -5,9 +5,12 @@ package browser
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/demo/stage"
@@ -26,6 +29,8 @@ var screens = map[string]string{
 	"trends":           "/trends",
 	"keys":             "/settings/keys",
 	"members":          "/settings/members",
+	"sso-none":         "/settings/sso",
+	"go":               "/go?q=e",
 	"policy":           "/settings/policy",
 	"connections":      "/settings/connections",
 	"connection-kinds": "/settings/connections/new",
@@ -147,4 +152,24 @@ func sum(counts map[string]int) (n int) {
 	}
 
 	return n
+}
+
+// Ctrl K leads to a review by its number, by the keyboard alone.
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	id := s.review(t, stage.Small)
+	b.open("/o/" + org + "/trends")
+	b.run(chromedp.KeyEvent("k", chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.run(chromedp.WaitVisible(`#palette #went a`, chromedp.ByQuery))
+	b.accessible("palette")
+	b.picture("palette")
+	b.run(chromedp.KeyEvent("#" + strconv.Itoa(stage.Small)))
+	b.run(chromedp.WaitVisible(`#palette #went a[href$="`+id+`"]`, chromedp.ByQuery))
+	b.run(chromedp.WaitNotPresent(`#palette #went a[href$="/trends"]`, chromedp.ByQuery))
+	b.press(kb.Enter)
+	b.run(chromedp.WaitVisible(`#review`, chromedp.ByQuery))
+	b.quiet()
 }

@@ -82,6 +82,7 @@ var shortcuts = []shortcut{
 	{[]string{"o"}, "unfold or fold the file"},
 	{[]string{"/"}, "search"},
 	{[]string{"g"}, "then r, f, p, u, t, k: go to reviews, findings, repositories, rules, trends, API keys"},
+	{[]string{"Ctrl", "K"}, "go to a page, repository, review or rule"},
 	{[]string{"?"}, "this list"},
 }
 

@@ -25,6 +25,7 @@ func (h *Handler) settingsRoutes() {
 	h.person("GET /o/{org}/settings/sso", h.ssoPage)
 	h.person("GET /o/{org}/settings/sso/try", h.trySSO)
 
+	h.person("GET /o/{org}/go", h.goPage)
 	h.person("GET /o/{org}/audit", h.auditPage)
 	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
 
