@@ -87,6 +87,7 @@ addEventListener('input', (e) => {
 // The bar of decisions about many is there while something is selected.
 function count() {
   const n = $$('.sel:checked').length, bar = $('#bulk');
+  if (bar?.hasAttribute('data-fixed')) { bar.hidden = false; return; }
   if (bar) { bar.hidden = !n; $('[data-count]', bar).textContent = n; }
   if (n) $$('[type=hidden][name=f]', bar ?? document.createElement('i')).forEach((e) => e.remove());
 }
