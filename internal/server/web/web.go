@@ -57,7 +57,7 @@ type SSO interface {
 	BeginAgain(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
 	Finish(ctx context.Context, from account.Client, cookie string, query url.Values) (token, returnTo string, err error)
 	BeginTrial(ctx context.Context, userID, returnTo string) (redirectURL, cookie string, err error)
-	FinishTrial(ctx context.Context, from account.Client, cookie string, q url.Values) (t account.Trial, ok bool, err error)
+	FinishTrial(ctx context.Context, from account.Client, cookie string, q url.Values) (account.Trial, bool, error)
 }
 
 // Config is what a Handler needs.
