@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/demo/stage"
@@ -171,5 +172,23 @@ func TestPalette(t *testing.T) {
 	b.run(chromedp.WaitNotPresent(`#palette #went a[href$="/trends"]`, chromedp.ByQuery))
 	b.press(kb.Enter)
 	b.run(chromedp.WaitVisible(`#review`, chromedp.ByQuery))
+	b.quiet()
+}
+
+// A list says that there is a new review, and shows it when asked to.
+func TestNewReviews(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	s.review(t, stage.Number)
+	b.open("/o/" + org + "/reviews")
+	require.Equal(t, 1, b.count(".row"))
+	s.review(t, stage.Small)
+	b.sees("1 new review")
+	assert.Equal(t, 1, b.count(".row"), "the rows stay")
+	b.click(".fresh")
+	b.run(chromedp.WaitNotPresent(".fresh", chromedp.ByQuery))
+	assert.Equal(t, 2, b.count(".row"))
 	b.quiet()
 }

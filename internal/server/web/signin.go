@@ -127,7 +127,7 @@ func (h *Handler) showSetUpHelp(v *visit) error {
 // setUpCommand is the line that makes the first user.
 func setUpCommand(providerOnly bool) string {
 	line := "prwarden users create --role owner \\\n  --organization ORGANIZATION \\\n" +
-		"  --email you@example.com --name \"Your name\""
+		"  --email you@example.com \\\n  --name \"Your name\""
 	if providerOnly {
 		return line
 	}
