@@ -21,6 +21,7 @@ func (s *Server) pages(c config.Config, admission rpc.Admission) rest.Pages {
 		Organizations: s.organizationNames,
 		Secure:        c.ListenTLSCert != "" || strings.HasPrefix(c.PublicURL, "https://"),
 		Source:        c.DashboardSource, Now: s.store.Now, Log: s.log,
+		Stopping: s.watches.Stopping(),
 	}
 	if s.singleSignOn != nil {
 		made.SSO = s.singleSignOn

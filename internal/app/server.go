@@ -236,7 +236,7 @@ func (s *Server) assembleFace(
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
 		Register: api.Services{
 			Reviews: s.watches, Rules: api.NewRules(rules, trials), Keys: api.NewKeys(s.keys),
-			Accounts: api.NewAccounts(s.accounts), Members: api.NewMembers(s.accounts, c.Page),
+			Accounts: api.NewAccounts(s.accounts), Members: s.members(c),
 			Policies: api.NewPolicies(s.policies), Stats: api.NewStats(stats.NewService(s.store, s.store.Now)),
 			Triage: api.NewTriage(s.triage),
 			Audit:  api.NewAudit(audit.NewService(s.store)), Hosts: api.NewConnections(s.connections, c.HookURL),

@@ -94,6 +94,7 @@ type attempt struct {
 	Verifier string    `json:"verifier"`
 	ReturnTo string    `json:"return_to"`
 	Again    bool      `json:"again"`
+	Trial    string    `json:"trial"` // the user who only tries it; "" for a sign-in
 	Expires  time.Time `json:"expires"`
 }
 
@@ -158,14 +159,11 @@ func (s *Service) Finish(
 	if err != nil {
 		return "", "", err
 	}
-	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(a.State)) != 1 {
-		return "", "", s.refuse(from, "the state is another one")
+	if a.Trial != "" {
+		return "", "", s.refuse(from, "it was a trial")
 	}
-	if issuer := query.Get("iss"); issuer != "" && issuer != s.Provider.Issuer {
-		return "", "", s.refuse(from, "another provider answers")
-	}
-	if code := query.Get("error"); code != "" {
-		return "", "", s.refuse(from, "the provider says "+errs.Cut(code, 100))
+	if err := s.answered(from, a, query); err != nil {
+		return "", "", err
 	}
 
 	asking, cancel := context.WithTimeout(ctx, patience)
@@ -177,6 +175,21 @@ func (s *Service) Finish(
 	session, err = s.Accounts.SignInBy(ctx, from, identity)
 
 	return session, a.ReturnTo, err
+}
+
+// answered checks that a provider's answer is one to what began.
+func (s *Service) answered(from account.Client, a attempt, query url.Values) error {
+	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(a.State)) != 1 {
+		return s.refuse(from, "the state is another one")
+	}
+	if issuer := query.Get("iss"); issuer != "" && issuer != s.Provider.Issuer {
+		return s.refuse(from, "another provider answers")
+	}
+	if code := query.Get("error"); code != "" {
+		return s.refuse(from, "the provider says "+errs.Cut(code, 100))
+	}
+
+	return nil
 }
 
 // opened returns what a cookie keeps.

@@ -61,6 +61,9 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		out.Open, out.NewTotal = toSummary(r.Open), count(r.NewTotal)
 		out.FixedTotal, out.SuppressedTotal = count(r.FixedTotal), count(r.SuppressedTotal)
 	}
+	if r.Progress.FilesTotal > 0 {
+		out.FilesDone, out.FilesTotal = count(r.Progress.FilesDone), count(r.Progress.FilesTotal)
+	}
 
 	return out
 }

@@ -78,6 +78,9 @@ func TestGoldenReview(t *testing.T) {
 	assertFilled(t, listed.ProtoReflect())
 	for i := range listed.ProtoReflect().Descriptor().Fields().Len() {
 		fd := listed.ProtoReflect().Descriptor().Fields().Get(i)
+		if strings.HasPrefix(string(fd.Name()), "files_") {
+			continue // of one review WatchReview tells the progress
+		}
 		same := m.ProtoReflect().Descriptor().Fields().ByName(fd.Name())
 		require.NotNil(t, same, "a listed review has only fields of a review")
 		assert.True(t, listed.ProtoReflect().Get(fd).Equal(m.ProtoReflect().Get(same)), fd.Name())

@@ -148,8 +148,13 @@ func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 // scopeOf returns the scope that a method needs. Any other service, such as
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
-	if method == prwardenv1.ReviewService_GetDiff_FullMethodName {
+	switch method {
+	case prwardenv1.ReviewService_GetDiff_FullMethodName:
 		return auth.SourceRead
+	case prwardenv1.MemberService_ListMemberNames_FullMethodName:
+		return auth.ReviewsRead
+	case prwardenv1.MemberService_GetSingleSignOn_FullMethodName:
+		return auth.OrganizationAdmin
 	}
 
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

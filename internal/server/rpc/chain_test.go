@@ -78,6 +78,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"TryRules":   auth.RulesRead,
 		"ListEvents": auth.AuditRead,
 		"GetAccount": "", "ChangePassword": "", "ListSessions": "", "EndSession": "", "EndSessions": "",
+		"UpdateAccount": "", "ListMemberNames": auth.ReviewsRead, "GetSingleSignOn": auth.OrganizationAdmin,
 		"ListMembers": auth.MembersAdmin, "UpdateMember": auth.MembersAdmin, "RemoveMember": auth.MembersAdmin,
 		"CreateInvitation": auth.MembersAdmin, "ListInvitations": auth.MembersAdmin, "DeleteInvitation": auth.MembersAdmin,
 		"CreatePasswordLink": auth.MembersAdmin,

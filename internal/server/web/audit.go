@@ -45,6 +45,7 @@ var auditActions = []choice{
 	{"member.remove", "removed a member"},
 	{"user.create", "made an account"},
 	{"user.password", "changed a password"},
+	{"user.name", "changed their name"},
 	{"user.reset", "made a link for a forgotten password"},
 	{"user.link", "linked an account with single sign-on"},
 	{"user.disable", "disabled an account"},

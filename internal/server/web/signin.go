@@ -51,6 +51,13 @@ func (h *Handler) signInPage(v *visit) error {
 			return nil
 		}
 	}
+	if some, err := h.Accounts.HasUsers(v.ctx()); err != nil || !some {
+		if err == nil {
+			h.redirect(v, "/setup")
+		}
+
+		return err
+	}
 
 	return h.showBare(v, "Sign in", signInBody(h.signInForm(next)))
 }
@@ -87,6 +94,9 @@ func badForm(err error) error {
 
 func (h *Handler) setUpPage(v *visit) error {
 	token := v.r.URL.Query().Get("token")
+	if token == "" {
+		return h.showSetUpHelp(v)
+	}
 	if err := h.Accounts.CheckSetUp(v.ctx(), token); err != nil {
 		return err
 	}
@@ -97,6 +107,32 @@ func (h *Handler) setUpPage(v *visit) error {
 	}
 
 	return h.showBare(v, "Set up", setUpBody(personForm{Token: token, Organizations: names}))
+}
+
+// showSetUpHelp says where the address is that makes the first user. Who reads it may be
+// a stranger, so the address itself is in the log only.
+func (h *Handler) showSetUpHelp(v *visit) error {
+	some, err := h.Accounts.HasUsers(v.ctx())
+	if err != nil {
+		return err
+	}
+	if some {
+		h.redirect(v, "/")
+		return nil
+	}
+
+	return h.showBare(v, "Set up", setUpHelpBody(h.SSO != nil && h.SSO.Only()))
+}
+
+// setUpCommand is the line that makes the first user.
+func setUpCommand(providerOnly bool) string {
+	line := "prwarden users create --role owner \\\n  --organization ORGANIZATION \\\n" +
+		"  --email you@example.com \\\n  --name \"Your name\""
+	if providerOnly {
+		return line
+	}
+
+	return line + " --password"
 }
 
 func (h *Handler) setUp(v *visit) error {

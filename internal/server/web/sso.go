@@ -55,6 +55,10 @@ func (h *Handler) finishSSO(v *visit) error {
 		kept = c.Value
 	}
 	h.setCookie(v.w, h.ssoCookie(), "", 0)
+	trial, tried, err := h.SSO.FinishTrial(v.ctx(), v.from, kept, v.r.URL.Query())
+	if tried {
+		return h.showTrial(v, trial, err)
+	}
 	token, next, err := h.SSO.Finish(v.ctx(), v.from, kept, v.r.URL.Query())
 	if err != nil {
 		p := problemOf(v.ctx(), err)

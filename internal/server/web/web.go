@@ -31,6 +31,7 @@ type Accounts interface {
 	EndSession(ctx context.Context, c auth.Caller, id string) error
 	EndSessions(ctx context.Context, c auth.Caller) error
 
+	HasUsers(ctx context.Context) (bool, error)
 	CheckSetUp(ctx context.Context, token string) error
 	SetUp(ctx context.Context, from account.Client, token, organization string, p account.Person) (string, error)
 	CheckReset(ctx context.Context, token string) (account.User, error)
@@ -55,6 +56,8 @@ type SSO interface {
 	Begin(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
 	BeginAgain(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
 	Finish(ctx context.Context, from account.Client, cookie string, query url.Values) (token, returnTo string, err error)
+	BeginTrial(ctx context.Context, userID, returnTo string) (redirectURL, cookie string, err error)
+	FinishTrial(ctx context.Context, from account.Client, cookie string, q url.Values) (account.Trial, bool, error)
 }
 
 // Config is what a Handler needs.
@@ -75,6 +78,9 @@ type Config struct {
 	Source bool // whether pages show source code
 	Now    func() time.Time
 	Log    *slog.Logger
+
+	// Stopping is closed when the server stops: what is streamed ends.
+	Stopping <-chan struct{}
 }
 
 // Handler serves the pages.
@@ -138,6 +144,7 @@ func (h *Handler) routes() {
 	h.person("GET /{$}", h.home)
 	h.person("POST /sign-out", h.signOut)
 	h.person("GET /account", h.accountPage)
+	h.person("POST /account/name", h.rename)
 	h.person("POST /account/password", h.changePassword)
 	h.person("POST /account/sessions", h.endSession)
 	h.person("POST /account/confirm", h.confirm)

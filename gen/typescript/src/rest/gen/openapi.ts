@@ -21,7 +21,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update account
+         * @description Gives the caller another name, which others in his organizations see. Over REST the answer is the person himself. Scope: none. Errors: INVALID_ARGUMENT.
+         */
+        patch: operations["updateAccount"];
         trace?: never;
     };
     "/v1/account/sessions": {
@@ -462,6 +466,26 @@ export interface paths {
          *     Errors: NOT_FOUND; PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_ELSEWHERE) for a person who is a member of another organization, too.
          */
         post: operations["createPasswordLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members:names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List member names
+         * @description Lists the names of the members of the organization, by which people know who created a review or decided about a finding. There are at most 1,000. Scope: reviews:read.
+         */
+        get: operations["listMemberNames"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -942,6 +966,26 @@ export interface paths {
          * @description Lists the rules of one ruleset, ordered by id. Scope: rules:read. Errors: NOT_FOUND for an unknown ruleset.
          */
         get: operations["listRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get single sign on
+         * @description Reads how people sign in at an identity provider, as the operator has configured it, and which groups have a role in the organization. With `check` the provider is asked for its endpoints, which takes 10 seconds at most. Scope: organization:admin.
+         */
+        get: operations["getSingleSignOn"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1858,6 +1902,13 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /** @description Response of GetSingleSignOn. */
+        GetSingleSignOnResponse: {
+            /** @description What came of asking it; absent unless `check` asked. */
+            check?: components["schemas"]["SingleSignOnCheck"];
+            /** @description The provider; absent when the operator has configured none. */
+            provider?: components["schemas"]["SingleSignOn"];
+        };
         /**
          * @description Bucket is the length of the parts of a window.
          *
@@ -2052,6 +2103,18 @@ export interface components {
             /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
         };
+        /** @description Response of ListMemberNames. */
+        ListMemberNamesResponse: {
+            /** @description The members, in no order. */
+            members: components["schemas"]["ListMemberNamesResponseMemberName"][];
+        };
+        /** @description MemberName is what a member is called. */
+        ListMemberNamesResponseMemberName: {
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
         /** @description Response of ListMembers. */
         ListMembersResponse: {
             /** @description The members, by email. */
@@ -2173,6 +2236,16 @@ export interface components {
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
+            /**
+             * Format: int32
+             * @description Changed files that were looked at in the current or last attempt; absent while `files_total` is.
+             */
+            files_done?: number;
+            /**
+             * Format: int32
+             * @description Changed files of the pull request; absent until known.
+             */
+            files_total?: number;
             /**
              * Format: int32
              * @description How many findings are fixed; absent until complete.
@@ -3220,6 +3293,45 @@ export interface components {
              */
             warning: number;
         };
+        /** @description SingleSignOn is an identity provider at which people sign in. */
+        SingleSignOn: {
+            /** @description Email of the person who may sign in with a password all the same; absent unless that is a member of the caller's organization. */
+            break_glass?: string;
+            /** @description What the provider calls prwarden. */
+            client_id: string;
+            /** @description The claim that has a person's groups; absent when groups give no roles. */
+            groups_claim?: string;
+            /** @description Whether prwarden has a secret of the client. The secret itself is never answered. */
+            has_client_secret: boolean;
+            /** @description Address of the provider, which its tokens name. */
+            issuer: string;
+            /** @description What people know the provider by. */
+            name: string;
+            /** @description Whether people sign in there only, and not with passwords. */
+            only: boolean;
+            /** @description Where the provider sends people back to. The provider has to know it. */
+            redirect_url: string;
+            /** @description Groups that have a role in the caller's organization. */
+            roles: components["schemas"]["SingleSignOnGroupRole"][];
+            /** @description What is asked for beside `openid`, `email` and `profile`. */
+            scopes: string[];
+        };
+        /** @description Check is what came of asking the provider for its endpoints. */
+        SingleSignOnCheck: {
+            /** @description Where people are sent to sign in; absent unless it answered. */
+            authorization_endpoint?: string;
+            /** @description What went wrong, at most 500 bytes; absent when it answered. */
+            problem?: string;
+            /** @description Whether it answered as a provider does. */
+            reachable: boolean;
+        };
+        /** @description GroupRole gives the people of a group a role in the organization. */
+        SingleSignOnGroupRole: {
+            /** @description The group, as the provider names it. */
+            group: string;
+            /** @description Role that its people have. */
+            role: components["schemas"]["RoleName"];
+        };
         /** @description Skip is something that a scan did not look at. */
         Skip: {
             /** @description Path of the file, as in Finding. */
@@ -3505,6 +3617,11 @@ export interface components {
              * @description How many decisions were put back.
              */
             changed: number;
+        };
+        /** @description Request of UpdateAccount. */
+        UpdateAccountRequest: {
+            /** @description The name from now on: 1 to 100 characters, none of them a control character. */
+            name: string;
         };
         /** @description Request of UpdateConnection. What is not given stays. */
         UpdateConnectionRequest: {
@@ -4539,6 +4656,48 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Lovelace"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The person as he is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: never;
@@ -4699,7 +4858,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.name" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */
@@ -5898,6 +6057,46 @@ export interface operations {
             409: components["responses"]["MemberElsewhere"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMemberNames: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "name": "Ada",
+                     *           "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListMemberNamesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7980,6 +8179,61 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["RulesetNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSingleSignOn: {
+        parameters: {
+            query?: {
+                /** @description Whether to ask the provider for its endpoints now. */
+                check?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "provider": {
+                     *         "client_id": "prwarden",
+                     *         "groups_claim": "groups",
+                     *         "has_client_secret": true,
+                     *         "issuer": "https://id.example.com",
+                     *         "name": "Acme ID",
+                     *         "only": false,
+                     *         "redirect_url": "https://prwarden.example.com/auth/oidc/callback",
+                     *         "roles": [
+                     *           {
+                     *             "group": "admins",
+                     *             "role": "admin"
+                     *           }
+                     *         ],
+                     *         "scopes": [
+                     *           "groups"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetSingleSignOnResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
