@@ -46,6 +46,11 @@ func Complete(t testing.TB) {
 	assert.ElementsMatch(t, there, written, "the table of calls")
 }
 
+// Named returns the call with a name.
+func Named(method string) Call {
+	return Calls[slices.IndexFunc(Calls, func(c Call) bool { return c.Method == method })]
+}
+
 // Allowed reports whether a role is enough.
 func (c Call) Allowed(role string) bool {
 	at := func(name string) int {
@@ -92,6 +97,12 @@ func (c Call) Invoke(ctx context.Context, t testing.TB, conn grpc.ClientConnInte
 	d := c.descriptor(t)
 	in, out := message(t, d.Input()), message(t, d.Output())
 	require.NoError(t, protojson.Unmarshal([]byte(request), in), "%s: %s", c.Method, request)
+	if !d.IsStreamingClient() && !d.IsStreamingServer() {
+		err := conn.Invoke(ctx, "/"+public+c.Method, in, out)
+
+		return protojson.Format(out), err
+	}
+
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{
