@@ -25,6 +25,9 @@ const (
 	diffTime = 30 * time.Second
 	// diffRetry is when to try again while the source can't be read.
 	diffRetry = 5 * time.Second
+	// diffKept is how long an answer is kept at most: a force push, or a right that
+	// was taken away at the code host, shows after it.
+	diffKept = time.Hour
 	// diffCache is how many bytes of answers are kept in memory, as estimated.
 	diffCache = 32 << 20
 )
@@ -46,6 +49,7 @@ type DiffsNeeds struct {
 	Organizations Organizations
 	Sources       Sources
 	Enabled       bool // whether source is shown at all
+	Now           func() time.Time
 }
 
 // DiffScanner reads lines of commits that were scanned.
@@ -189,7 +193,8 @@ func (d *Diffs) read(ctx context.Context, r Review, job DiffJob) (finding.Diff, 
 		return finding.Diff{}, err
 	}
 
-	key := []string{r.Organization, r.ID, rules.Digest, string(by.JSON())}
+	hour := d.Now().Truncate(diffKept).Format(time.RFC3339) // what is kept is answered until it ends
+	key := []string{r.Organization, r.ID, rules.Digest, string(by.JSON()), hour}
 	for _, n := range []int{job.Context, job.From, job.To} {
 		key = append(key, strconv.Itoa(n))
 	}

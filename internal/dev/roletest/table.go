@@ -111,7 +111,7 @@ var Calls = []Call{
 	{"RuleService/ExportRules", "viewer", "rules:read", false, `{}`, own},
 	{"RuleService/ListRuleHistory", "viewer", "rules:read", false, `{"id": "custom/$rule"}`, notFound},
 	{"RuleService/TestRule", "viewer", "rules:read", false, `{"pattern": "frob", "text": "frob"}`, own},
-	{"RuleService/TryRules", "viewer", "rules:read", false, `{"rules": [` + rule + `]}`, own},
+	{"RuleService/TryRules", "admin", "rules:write", false, `{"rules": [` + rule + `]}`, own},
 	{"RuleService/DeleteRule", "admin", "rules:write", false, `{"id": "custom/$rule"}`, notFound},
 
 	{"StatsService/ListRuleStats", "viewer", "reviews:read", false, `{}`, own},

@@ -148,8 +148,11 @@ func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 // scopeOf returns the scope that a method needs. Any other service, such as
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
-	if method == prwardenv1.ReviewService_GetDiff_FullMethodName {
+	switch method {
+	case prwardenv1.ReviewService_GetDiff_FullMethodName:
 		return auth.SourceRead
+	case prwardenv1.RuleService_TryRules_FullMethodName:
+		return auth.RulesWrite // hits say also what a masked secret is like
 	}
 
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

@@ -182,13 +182,23 @@ func (h *Handler) fail(v *visit, err error) {
 // or the one from which a form was sent.
 func returnTo(r *http.Request) string {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return ownPath(r.URL.RequestURI())
+		return ownPath(wholePage(*r.URL))
 	}
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
-		return ownPath(from.RequestURI())
+		return ownPath(wholePage(*from))
 	}
 
 	return "/"
+}
+
+// wholePage is the address of the page of which one may lead to a part.
+func wholePage(u url.URL) string {
+	if q := u.Query(); q.Has("part") {
+		q.Del("part")
+		u.RawQuery = q.Encode()
+	}
+
+	return u.RequestURI()
 }
 
 // themeOf is what a person has chosen, light or dark.

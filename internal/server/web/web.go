@@ -102,9 +102,12 @@ var roots = []string{
 	"", "assets", "o", "sign-in", "sign-out", "setup", "reset", "invitation", "account", "auth", "theme", "favicon.ico",
 }
 
-// Serves reports whether a path is one of pages, which need no key. The set-up of a
-// GitHub App, beneath /setup/app, has pages of its own.
-func (h *Handler) Serves(path string) bool {
+// Serves reports whether a path is one of pages, which need no key.
+func (h *Handler) Serves(path string) bool { return IsPage(path) }
+
+// IsPage reports whether a path is one of pages, also where they are switched off. The
+// set-up of a GitHub App, beneath /setup/app, has pages of its own.
+func IsPage(path string) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 
 	return slices.Contains(roots, first) && (first != "setup" || rest == "")
