@@ -68,6 +68,34 @@ func TestPagesAreGuarded(t *testing.T) {
 	}, 10*time.Second, tick)
 }
 
+// What strangers try on pages counts against their address, as keys do that are refused.
+func TestStrangersOnPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	const most = 60
+	for name, path := range map[string]string{
+		"a cookie": "/o/acme/reviews", "a cookie at sign-in": "/sign-in", "reset": "/reset?token=x", "invitation": "/invitation?token=x",
+		"set-up": "/setup?token=x", "begin": "/sign-in/oidc", "callback": "/auth/oidc/callback?state=x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, newHosts(t), serverOptions{})
+			owner := s.setUp(t, "acme")
+			limited := 0
+			for range most + 2 {
+				a := s.client("").do(t, "GET", path, nil, "Cookie", "prwarden=made-up")
+				if a.status == http.StatusTooManyRequests {
+					limited++
+					assert.NotEmpty(t, a.header.Get("Retry-After"))
+				}
+			}
+			assert.Positive(t, limited)
+			assert.Equal(t, http.StatusTooManyRequests, s.client("prw_refused").do(t, "GET", "/v1/reviews", nil).status)
+			assert.Equal(t, http.StatusOK, owner.get(t, "/o/acme/reviews").status, "whoever has signed in goes on")
+			assert.Equal(t, http.StatusOK, s.browser(t).get(t, "/sign-in").status)
+		})
+	}
+}
+
 // Nothing of the dashboard is there when it is switched off, whoever asks, and the API
 // is as it was.
 func TestNoDashboard(t *testing.T) {

@@ -167,10 +167,12 @@ func (h *Handler) fail(v *visit, err error) {
 	if v.r.Method == http.MethodGet && p.Code >= http.StatusTooManyRequests {
 		p.Retry = v.r.URL.RequestURI()
 	}
-	if s, ok := status.FromError(err); ok {
-		if wait := rpc.RetryAfter(s); wait > 0 {
-			v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		}
+	s, ok := status.FromError(err)
+	if !ok {
+		s = rpc.Status(err)
+	}
+	if wait := rpc.RetryAfter(s); wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if err := h.showStatus(v, p.Code, page{Title: p.Title, Bare: v.caller.UserID == ""}, problemBody(p)); err != nil {
 		h.Log.Error("a page can't be made", "error", err)
