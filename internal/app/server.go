@@ -191,7 +191,7 @@ func (s *Server) assemble(c config.Config, client *scanner.Client) error {
 		Rules: rule.ByID(builtin), Version: build.Read().Version,
 	}, publish.NewCheckPages(s.store, s.store, s.policies), review.NewDiffs(review.DiffsNeeds{
 		Reviews: s.store, Scanner: client, Rules: rules, Policies: s.policies, Organizations: allowed, Sources: s.sources,
-		Enabled: c.DashboardSource, Now: time.Now,
+		Enabled: c.DashboardSource, Now: time.Now, OnEnd: s.metrics.diffShown,
 	}))
 
 	scans := tracedScanner{client, s.tracing.tracer}

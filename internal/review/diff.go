@@ -50,6 +50,7 @@ type DiffsNeeds struct {
 	Sources       Sources
 	Enabled       bool // whether source is shown at all
 	Now           func() time.Time
+	OnEnd         func(result string, took time.Duration) // what each call led to, for metrics
 }
 
 // DiffScanner reads lines of commits that were scanned.
@@ -102,6 +103,24 @@ func NewDiffs(n DiffsNeeds) *Diffs {
 // Get returns a page of the changed lines of a review. The errors are those of
 // ReviewService.GetDiff in the API.
 func (d *Diffs) Get(ctx context.Context, org string, in DiffInput) (ShownDiff, error) {
+	began := time.Now()
+	out, err := d.get(ctx, org, in)
+	result := string(out.Availability)
+	switch {
+	case err == nil:
+	case errs.KindOf(err) == errs.Unavailable, ctx.Err() != nil:
+		result = "unavailable"
+	case errs.KindOf(err) == errs.Internal:
+		result = "failed"
+	default:
+		result = "refused"
+	}
+	d.OnEnd(result, time.Since(began))
+
+	return out, err
+}
+
+func (d *Diffs) get(ctx context.Context, org string, in DiffInput) (ShownDiff, error) {
 	if err := checkDiff(in); err != nil {
 		return ShownDiff{}, err
 	}

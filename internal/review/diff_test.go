@@ -72,6 +72,7 @@ func newDiffs(r review.Review, rules *rulesets, s diffs) *review.Diffs {
 	return review.NewDiffs(review.DiffsNeeds{
 		Reviews: oneReview{Review: r}, Scanner: s, Rules: rules, Policies: noPolicies{}, Organizations: organizations{},
 		Sources: sources{}, Enabled: true, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+		OnEnd: func(string, time.Duration) {},
 	})
 }
 
