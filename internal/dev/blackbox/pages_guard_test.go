@@ -2,6 +2,7 @@ package blackbox_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,43 @@ func TestPagesAreGuarded(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return second.get(t, page).status == http.StatusSeeOther
 	}, 10*time.Second, tick)
+}
+
+// Nobody chooses the session of another: signing in gives a new one, ends the one before,
+// and takes none that was made up. Over https the cookie is for this host and https alone.
+func TestSessionsAreNew(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	s.setUp(t, "acme")
+	signIn := func(cookie string) string {
+		t.Helper()
+		form := "email=owner@example.com&password=" + url.QueryEscape(password)
+		a := s.client("").do(t, "POST", "/sign-in", form, "Content-Type", "application/x-www-form-urlencoded", "Cookie", cookie)
+		require.Equal(t, http.StatusSeeOther, a.status, a.body)
+
+		return "prwarden=" + answer{body: a.header.Get("Set-Cookie")}.found(t, `^prwarden=(\w+);`)
+	}
+	works := func(cookie string) bool {
+		t.Helper()
+		return s.client("").do(t, "GET", "/account", nil, "Cookie", cookie).status == http.StatusOK
+	}
+
+	first := signIn("prwarden=made-up")
+	assert.NotEqual(t, "prwarden=made-up", first)
+	assert.False(t, works("prwarden=made-up"))
+	assert.True(t, works(first))
+	second := signIn(first)
+	assert.NotEqual(t, first, second)
+	assert.False(t, works(first), "it ended")
+	assert.True(t, works(second))
+
+	s = startServer(t, newHosts(t), serverOptions{args: []string{"--public-url", "https://prwarden.example.com"}})
+	token := answer{body: s.logged()}.found(t, `/setup\?token=(\w+)`)
+	a := s.browser(t).post(t, "/setup", "token", token, "email", "o@example.com", "name", "O", "password", password,
+		"organization", "acme")
+	require.Equal(t, http.StatusSeeOther, a.status, a.body)
+	assert.Regexp(t, `^__Host-prwarden=\w+; Path=/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$`, a.header.Get("Set-Cookie"))
+	assert.Contains(t, a.header.Get("Strict-Transport-Security"), "max-age=")
 }
 
 // What strangers try on pages counts against their address, as keys do that are refused.
