@@ -126,10 +126,7 @@ func newMetrics(schema int64) *metrics {
 			Name: "prwarden_scan_duration_seconds", Buckets: seconds(),
 			Help: "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
 		}, []string{"status", "code"}),
-		diffs: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prwarden_diff_duration_seconds", Buckets: seconds(),
-			Help: "Time of calls for source code of reviews, by what they led to.",
-		}, []string{"result"}),
+		diffs: newDiffTimes(with),
 		shed: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_requests_shed_total",
 			Help: "Requests that were refused because there were too many, by what there was too much of.",
@@ -138,12 +135,6 @@ func newMetrics(schema int64) *metrics {
 	}
 
 	registry.MustRegister(m.grpc)
-	for _, result := range []string{
-		string(review.DiffAvailable), string(review.DiffGone), string(review.DiffDisabled), string(review.DiffTooLarge),
-		"unavailable", "refused", "failed",
-	} {
-		m.diffs.WithLabelValues(result)
-	}
 	for _, limit := range overload.All() {
 		m.shed.WithLabelValues(string(limit))
 	}
@@ -161,11 +152,6 @@ func (m *metrics) tooMany(l overload.Limit) { m.shed.WithLabelValues(string(l)).
 // scanEnded is the dispatcher's OnEnd.
 func (m *metrics) scanEnded(status review.Status, code string, took time.Duration) {
 	m.attempts.WithLabelValues(string(status), code).Observe(took.Seconds())
-}
-
-// diffShown is the OnEnd of diffs.
-func (m *metrics) diffShown(result string, took time.Duration) {
-	m.diffs.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // watchQueue looks at the queue, which all servers of a database see the same.

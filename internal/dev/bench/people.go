@@ -27,7 +27,7 @@ type peopleOptions struct {
 // people measures a server on SQLite whose pages many read while one worker scans.
 func people(flags *flag.FlagSet, common *options) func(context.Context, io.Writer) error {
 	o := peopleOptions{options: common}
-	flags.IntVar(&o.people, "people", 50, "how many read pages, at most 60: more can't sign in from one address in a minute")
+	flags.IntVar(&o.people, "people", 50, "how many read pages; at most 60 sign in from an address in a minute")
 	flags.IntVar(&o.reviews, "reviews", 100_000, "how many reviews there are")
 	flags.DurationVar(&o.lasts, "for", 5*time.Minute, "how long, without people and again with them")
 	flags.DurationVar(&o.every, "every", 10*time.Second, "how often each opens a page")
@@ -234,7 +234,8 @@ func (o peopleOptions) print(out io.Writer, all []*reader, alone, beside scanned
 	t.print(out)
 	s := &table{{"Scans", "how many", "median, ms", "processor time a scan, ms"}}
 	for n, of := range []scanned{alone, beside} {
-		s.add([]string{"alone", "beside people"}[n], fmt.Sprint(len(of.times)), inMS(median(of.times, func(d time.Duration) time.Duration { return d })),
+		slices.Sort(of.times)
+		s.add([]string{"alone", "beside people"}[n], fmt.Sprint(len(of.times)), inMS(of.times[len(of.times)/2]),
 			inMS(of.processor/time.Duration(len(of.times))))
 	}
 	s.print(out)

@@ -128,7 +128,8 @@ func (c Call) REST(t testing.TB, request string) (verb, path, body string) {
 	t.Helper()
 	rule := proto.GetExtension(c.descriptor(t).Options(), annotations.E_Http).(*annotations.HttpRule)
 	for v, p := range map[string]string{
-		"GET": rule.GetGet(), "POST": rule.GetPost(), "PUT": rule.GetPut(), "PATCH": rule.GetPatch(), "DELETE": rule.GetDelete(),
+		"GET": rule.GetGet(), "POST": rule.GetPost(), "PUT": rule.GetPut(), "PATCH": rule.GetPatch(),
+		"DELETE": rule.GetDelete(),
 	} {
 		if p != "" {
 			verb, path = v, p
