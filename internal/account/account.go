@@ -193,8 +193,9 @@ type Store interface {
 
 	// SignInAs returns the user of an identity that a provider vouches for, and gives him
 	// the roles that his groups have; when one changes, his sessions end. An identity that
-	// is not known is linked to the user who has its email, when the provider has verified
-	// that, or to a new one who is invited, whose invitations are accepted. It fails with
+	// is not known is linked by the email, when the provider has verified that: to whom it
+	// has open invitations, which are accepted, and to a user who never had a password or
+	// an identity. It fails with
 	// Unauthenticated (SIGN_IN_FAILED) for everybody else.
 	SignInAs(ctx context.Context, i Identity) (User, error)
 

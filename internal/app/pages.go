@@ -30,6 +30,15 @@ func (s *Server) pages(c config.Config, admission rpc.Admission) rest.Pages {
 	return web.New(made)
 }
 
+// noPage tells pages that are switched off from other paths; nil where they are on.
+func noPage(c config.Config) func(path string) bool {
+	if c.Dashboard {
+		return nil
+	}
+
+	return web.IsPage
+}
+
 func (s *Server) organizationNames(ctx context.Context) ([]string, error) {
 	all, err := s.store.Organizations(ctx)
 	if err != nil {

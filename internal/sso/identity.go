@@ -103,8 +103,9 @@ func (s *Service) identityOf(subject string, says claims, again bool) account.Id
 		Issuer: s.Provider.Issuer, Subject: subject, Name: says.text("name"), Managed: s.Provider.Managed(),
 		Roles: s.Provider.RolesOf(says.texts(s.Provider.GroupsClaim)),
 	}
-	if says["email_verified"] == true || says["email_verified"] == "true" {
-		i.Email = says.text("email")
+	verified := says["email_verified"] == true || says["email_verified"] == "true"
+	if email := says.text("email"); verified && !s.breaksGlass(email) {
+		i.Email = email
 	}
 	if seconds, ok := says["auth_time"].(float64); ok {
 		i.ShownAt = time.Unix(int64(seconds), 0)
@@ -113,6 +114,14 @@ func (s *Service) identityOf(subject string, says claims, again bool) account.Id
 	}
 
 	return i
+}
+
+// breaksGlass reports whether an email is that of who signs in with a password always.
+// He is never linked by it: he is there for when the provider can't be trusted.
+func (s *Service) breaksGlass(email string) bool {
+	owner := account.CleanEmail(s.Provider.BreakGlass)
+
+	return owner != "" && account.CleanEmail(email) == owner
 }
 
 // claims are what a provider says of a person.

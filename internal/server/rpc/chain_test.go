@@ -75,7 +75,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 		"UpdateRule": auth.RulesWrite, "BatchRules": auth.RulesWrite, "ExportRules": auth.RulesRead,
 		"ListRuleHistory": auth.RulesRead,
 		"CreateKey":       auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
-		"TryRules":   auth.RulesRead,
+		"TryRules":   auth.RulesWrite,
 		"ListEvents": auth.AuditRead,
 		"GetAccount": "", "ChangePassword": "", "ListSessions": "", "EndSession": "", "EndSessions": "",
 		"UpdateAccount": "", "ListMemberNames": auth.ReviewsRead, "GetSingleSignOn": auth.OrganizationAdmin,

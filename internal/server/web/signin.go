@@ -46,9 +46,11 @@ func (h *Handler) organizationHome(v *visit) error {
 func (h *Handler) signInPage(v *visit) error {
 	next := ownPath(v.r.URL.Query().Get("next"))
 	if token := h.sessionToken(v.r); token != "" {
-		if _, err := h.Sessions.Caller(v.ctx(), token, ""); err == nil {
+		if _, err := h.signedInAs(v, token); err == nil {
 			h.redirect(v, next)
 			return nil
+		} else if errs.KindOf(err) == errs.ResourceExhausted {
+			return err
 		}
 	}
 	if some, err := h.Accounts.HasUsers(v.ctx()); err != nil || !some {
@@ -200,7 +202,7 @@ func (h *Handler) invited(v *visit, token string) (i invitationView, err error) 
 		Token: token, Organization: found.Organization, Role: string(found.Role), Email: found.Email, Known: known,
 	}
 	if session := h.sessionToken(v.r); session != "" {
-		v.caller, err = h.Sessions.Caller(v.ctx(), session, "")
+		v.caller, err = h.signedInAs(v, session)
 		i.SignedIn = err == nil
 	}
 
