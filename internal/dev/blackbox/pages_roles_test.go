@@ -25,8 +25,10 @@ var pageRoles = []struct {
 	status     int
 }{
 	{"GET /{$}", "viewer", "", 303},
+	{"GET /go", "viewer", "?q=acme", 200},
 
 	{"GET /reviews", "viewer", "", 200},
+	{"GET /reviews/events", "viewer", "?seen=x", 400},
 	{"GET /reviews/new", "member", "", 200},
 	{"POST /reviews/new", "member", "repo=acme/none&number=1", 303},
 	{"GET /reviews/{review}", "viewer", "", 200},
@@ -63,6 +65,8 @@ var pageRoles = []struct {
 	{"POST /settings/members/reset", "admin", "id=$user", 200},
 	{"POST /settings/invitations", "admin", "email=x&role=viewer", 400},
 	{"POST /settings/invitations/revoke", "admin", "id=inv_unknown", 303},
+	{"GET /settings/sso", "owner", "", 200},
+	{"GET /settings/sso/try", "owner", "", 404}, // there is no provider
 	{"GET /audit", "admin", "", 200},
 	{"GET /audit/events.jsonl", "admin", "", 200},
 

@@ -46,6 +46,7 @@ const (
 // they delete.
 var Calls = []Call{
 	{"AccountService/GetAccount", "", "", false, `{}`, own},
+	{"AccountService/UpdateAccount", "", "", true, `{"name": "Another Name"}`, own},
 	{"AccountService/ListSessions", "", "", true, `{}`, own},
 	{"AccountService/ChangePassword", "", "", true,
 		`{"current_password": "wrong", "new_password": "nine Green bottles fall"}`, codes.InvalidArgument},
@@ -73,6 +74,8 @@ var Calls = []Call{
 	{"KeyService/DeleteKey", "admin", "keys:admin", false, `{"key_id": "$key"}`, notFound},
 
 	{"MemberService/ListMembers", "admin", "members:admin", false, `{}`, own},
+	{"MemberService/ListMemberNames", "viewer", "reviews:read", false, `{}`, own},
+	{"MemberService/GetSingleSignOn", "owner", "organization:admin", false, `{}`, own},
 	{"MemberService/UpdateMember", "admin", "members:admin", false, `{"user_id": "$user", "role": "member"}`, notFound},
 	{"MemberService/CreatePasswordLink", "admin", "members:admin", false, `{"user_id": "$user"}`, notFound},
 	{"MemberService/RemoveMember", "admin", "members:admin", false, `{"user_id": "$user"}`, notFound},
