@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/dev/hosttest"
 )
 
 // counts are how many findings of a review there are in each state, and its verdict.
@@ -191,4 +194,77 @@ func TestCountsAreTheSameEverywhere(t *testing.T) {
 	} {
 		assert.Positive(t, n, name)
 	}
+}
+
+var titleOfCheck = regexp.MustCompile(
+	`^(Pass|Fail): (?:no|(\d+)) findings?(?:[a-z ]*, (\d+) in all|[a-z ,]*)(?:; (\d+) set aside)?$`)
+
+// countsOfCheck are the open and the decided findings that the title of a check tells.
+func countsOfCheck(t *testing.T, title string) counts {
+	t.Helper()
+	m := titleOfCheck.FindStringSubmatch(title)
+	require.NotNil(t, m, title)
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text) // 0 where it is not said
+		return n
+	}
+	n := counts{verdict: strings.ToLower(m[1]), open: number(m[2]), decided: number(m[4])}
+	if m[3] != "" {
+		n.open = number(m[3])
+	}
+
+	return n
+}
+
+// The published check counts as the API does, for 50 pushes and after decisions.
+func TestCountsOfPublishedChecks(t *testing.T) {
+	t.Parallel()
+	c := newConnected(t)
+	client := c.client(c.key(t, "acme", "--scopes", "reviews:read,findings:triage"))
+	same := func(sha string) (review map[string]any) {
+		t.Helper()
+		assert.EventuallyWithT(t, func(collect *assert.CollectT) {
+			listed := list(client.do(t, "GET", "/v1/reviews?page_size=1&status=complete", nil).decode(t)["reviews"])
+			check := c.gitea.Check(sha)
+			if !assert.NotEmpty(collect, listed) || !assert.NotNil(collect, check) ||
+				!assert.NotEqual(collect, codehost.Pending, check.Verdict) {
+				return
+			}
+			review = listed[0].(map[string]any)
+			if !assert.Equal(collect, sha, review["head_sha"]) {
+				return
+			}
+			want := countsOfTotals(review)
+			assert.Equal(collect, counts{verdict: want.verdict, open: want.open, decided: want.decided},
+				countsOfCheck(t, check.Title))
+		}, eventually, tick)
+
+		return review
+	}
+
+	decided := 0
+	for n := range 50 {
+		var text strings.Builder
+		for i := range n % 7 {
+			fmt.Fprintf(&text, "eval(call%d_%d)\n", n, i)
+		}
+		c.push(files{"b.js": text.String() + fmt.Sprintf("// %d\n", n)})
+		status, said := c.deliver(t, hosttest.Pushed, hookSecret)()
+		require.Equal(t, 202, status, said)
+		sha := c.repository.sha("refs/pull/7/head")
+		review := same(sha)
+		if n%7 < 2 || n%2 == 0 {
+			continue
+		}
+
+		findings := list(client.do(t, "GET", "/v1/reviews/"+review["review_id"].(string), nil).decode(t)["findings"])
+		require.Len(t, findings, n%7)
+		a := client.do(t, "POST", "/v1/findings:triage", map[string]any{
+			"repo": hosttest.Repo, "pr_number": hosttest.Number, "decision": "false_positive", "reason": "tests",
+			"until": nextMonth(), "fingerprints": []any{findings[0].(map[string]any)["fingerprint"]},
+		})
+		require.Equal(t, 200, a.status, a.body)
+		decided += countsOfTotals(same(sha)).decided
+	}
+	assert.Positive(t, decided)
 }
