@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
@@ -66,14 +67,14 @@ func (j *judge) size() int64 {
 }
 
 // accepts says whether a match with its groups, as regexp has them, meets the
-// conditions. Nothing is known of a match whose place is not: it does.
+// conditions. Where the guard said stop that is not known, and the rule counts as stopped.
 func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
 	at := 0
 	if j.entropy != nil {
 		at = 2 * j.entropy.Group
 	}
 	if g.Stopped || at >= len(loc) {
-		return true
+		return false
 	}
 	if loc[at] < 0 { // the group took no part
 		at = 0
@@ -141,18 +142,34 @@ func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 	return ok
 }
 
-// superseding returns the rules that supersede each rule; nil when none does.
+// superseding returns the rules that supersede each rule; nil when none does. What would
+// have rules supersede themselves by way of others is left out: one of them has to stay.
 func superseding(rules []Rule) (better [][]uint32) {
 	for i, r := range rules {
 		for _, other := range r.Supersedes {
 			if better == nil {
 				better = make([][]uint32, len(rules))
 			}
-			better[other] = append(better[other], uint32(i))
+			if !reaches(better, uint32(i), uint32(other), map[uint32]bool{}) {
+				better[other] = append(better[other], uint32(i))
+			}
 		}
 	}
 
 	return better
+}
+
+// reaches says whether a rule is superseded by another one, or by way of others, or is
+// the same. seen are rules that were looked at.
+func reaches(better [][]uint32, rule, by uint32, seen map[uint32]bool) bool {
+	if rule == by {
+		return true
+	}
+	seen[rule] = true
+
+	return slices.ContainsFunc(better[rule], func(next uint32) bool {
+		return !seen[next] && reaches(better, next, by, seen)
+	})
 }
 
 // isSuperseded says whether a rule that supersedes a rule has a hit on a line. It is

@@ -102,3 +102,15 @@ func TestSupersedes(t *testing.T) {
 		assert.Equal(t, c.want, got.Counts, name)
 	}
 }
+
+// Of rules that supersede each other one stays.
+func TestSupersedesInACircle(t *testing.T) {
+	t.Parallel()
+	m, err := match.Compile([]match.Rule{
+		{Pattern: "a", Supersedes: []int{0, 1}}, {Pattern: "a", Supersedes: []int{2}}, {Pattern: "a", Supersedes: []int{0}},
+	})
+	require.NoError(t, err)
+	got, err := m.NewSession(forever, nil).File("").Match(t.Context(), match.SplitLines([]byte("a")), all, 10)
+	require.NoError(t, err)
+	assert.Equal(t, map[int]int{0: 1}, got.Counts)
+}

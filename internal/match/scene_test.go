@@ -84,8 +84,8 @@ func (s *scene) judge(c *choices) {
 		if c.one(4) {
 			r.Conditions.Allow = []string{pick(c, []string{"^a", `[0-9]$`, "(?i)b", `\bx`})}
 		}
-		if c.one(4) && !r.Multiline && s.off == nil {
-			r.Supersedes = []int{c.below(len(s.rules))}
+		if behind := len(s.rules) - i - 1; behind > 0 && c.one(4) && !r.Multiline && s.off == nil {
+			r.Supersedes = []int{i + 1 + c.below(behind)} // in no circle
 		}
 	}
 }
