@@ -139,8 +139,18 @@ func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 		})
 	})
 
+	if !ok && w.rules[rule].stopped && j.trusts() {
+		h.Column, h.EndLine, h.EndColumn = 1, h.Line, len(line)+1
+		return true
+	}
+
 	return ok
 }
+
+// trusts says whether what could not be judged within the work of a rule is a hit: many
+// placeholders must not hide what comes behind them. It is none when the pattern says
+// little without its conditions, as with usual entropy.
+func (j *judge) trusts() bool { return j.entropy == nil || j.entropy.Min > 0 }
 
 // superseding returns the rules that supersede each rule; nil when none does. What would
 // have rules supersede themselves by way of others is left out: one of them has to stay.
