@@ -23,9 +23,11 @@ import (
 type Matcher struct {
 	programs []*confirm.Program
 	selector selector
-	lines    plan   // of the rules that are matched line by line
-	files    plan   // of the multiline rules
-	prefixed []bool // by rule: see FixedPrefix
+	lines    plan       // of the rules that are matched line by line
+	files    plan       // of the multiline rules
+	prefixed []bool     // by rule: see FixedPrefix
+	judges   []*judge   // by rule; nil for a rule without conditions
+	better   [][]uint32 // by rule: those that supersede it; nil when no rule does
 	size     int64
 	workers  sync.Pool // of *worker
 }
@@ -69,7 +71,7 @@ func Compile(rules []Rule) (*Matcher, error) { return CompileContext(context.Bac
 func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
-		prefixed: make([]bool, len(rules)),
+		prefixed: make([]bool, len(rules)), judges: make([]*judge, len(rules)), better: superseding(rules),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -126,6 +128,7 @@ type study struct {
 	pattern parse.Pattern
 	folds   bool
 	choice  choose.Choice
+	judge   *judge
 	err     error
 }
 
@@ -156,18 +159,23 @@ func studyOne(r Rule) study {
 	if err != nil || p.Never {
 		return study{pattern: p, err: err}
 	}
+	j, err := newJudge(r.Conditions)
+	if err != nil {
+		return study{err: err}
+	}
 	facts := extract.Extract(p.Tree, choose.Cost)
 
-	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses)}
+	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses), judge: j}
 }
 
 func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	known, _ := prefixOf(p.Source)
 	m.prefixed[index] = known >= fixedPrefix
+	m.judges[index] = s.judge
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)
-	b.size += m.programs[index].Size() + int64(len(r.Pattern))
+	b.size += m.programs[index].Size() + int64(len(r.Pattern)) + s.judge.size()
 
 	for _, globs := range [][]string{r.Include, r.Exclude, r.Languages} {
 		for _, g := range globs {

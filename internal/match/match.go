@@ -24,6 +24,9 @@ type Rule struct {
 	Include   []string // doublestar globs, valid by CheckGlob; all files when empty
 	Exclude   []string // doublestar globs, valid by CheckGlob
 	Languages []string // of which the file must have one; any when empty
+
+	Conditions Conditions // that a match must meet to be a hit
+	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -132,7 +135,7 @@ func (w *worker) matchFile() {
 		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
-			p.All(text, g, func(span Span) {
+			w.matcher.accepted(rule, p, text, g, func(span Span) {
 				h := Hit{Rule: int(rule)}
 				h.Line, h.Column = w.lines.At(span.Start)
 				if h.Line != started {
@@ -324,8 +327,8 @@ func (f *File) looks(rule uint32) bool {
 }
 
 // Spans finds where a rule matches in a text that is of the file, which has size
-// bytes, whether or not it looks at the file: every match, not only the first on a
-// line, from left to right. A multiline rule takes text as a file, another rule takes
+// bytes, whether or not it looks at the file: every match that meets its conditions, not
+// only the first on a line, from left to right. A multiline rule takes text as a file, another rule takes
 // it as a line. All calls for a rule share the work of one more Match; ok is false
 // when that is used up. It fails only when ctx ends.
 func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []Span, ok bool, err error) {
@@ -334,7 +337,8 @@ func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []
 	}
 	g := confirm.NewGuard(ctx, f.limit.of(size)-f.spans[rule])
 	if !g.Stopped {
-		f.session.matcher.programs[rule].All(text, g, func(span Span) { spans = append(spans, span) })
+		m := f.session.matcher
+		m.accepted(uint32(rule), m.programs[rule], text, g, func(span Span) { spans = append(spans, span) })
 	}
 	f.spans[rule] += g.Spent
 	f.session.work[rule].Add(g.Spent)

@@ -341,6 +341,9 @@ func (w *worker) tick(steps int) {
 func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 	h := Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from}
+	if !w.meets(rule, l, &h) || w.isSuperseded(rule, l) {
+		return
+	}
 	if w.isApart(h, func() bool { return w.matchesBefore(rule, r, l) }) {
 		return
 	}
@@ -371,7 +374,7 @@ func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
 
-	return w.matchesLine(rule, r, before) || w.ended(rule)
+	return w.matchesLine(rule, r, before) && w.meets(rule, before, &Hit{}) || w.ended(rule)
 }
 
 // count counts a hit of a multiline rule.

@@ -11,21 +11,25 @@ import (
 // in the history as JSON. What is not given is left out, so a later version may
 // have more fields without changing the documents of this one.
 type Document struct {
-	ID         string         `json:"id" yaml:"id"`
-	Type       string         `json:"type" yaml:"type"`
-	Pattern    string         `json:"pattern" yaml:"pattern"`
-	Message    string         `json:"message" yaml:"message"`
-	Severity   string         `json:"severity" yaml:"severity"`
-	Scope      Scope          `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
-	Repo       string         `json:"repo,omitempty" yaml:"repo,omitempty"`
-	Paths      *PathsDocument `json:"paths,omitempty" yaml:"paths,omitempty"`
-	Languages  []string       `json:"languages,omitempty" yaml:"languages,omitempty"`
-	Multiline  bool           `json:"multiline,omitempty" yaml:"multiline,omitempty"`
-	Redact     bool           `json:"redact,omitempty" yaml:"redact,omitempty"`
-	Enabled    *bool          `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
-	Mode       Mode           `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
-	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
-	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
+	ID         string           `json:"id" yaml:"id"`
+	Type       string           `json:"type" yaml:"type"`
+	Pattern    string           `json:"pattern" yaml:"pattern"`
+	Message    string           `json:"message" yaml:"message"`
+	Severity   string           `json:"severity" yaml:"severity"`
+	Scope      Scope            `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
+	Repo       string           `json:"repo,omitempty" yaml:"repo,omitempty"`
+	Paths      *PathsDocument   `json:"paths,omitempty" yaml:"paths,omitempty"`
+	Languages  []string         `json:"languages,omitempty" yaml:"languages,omitempty"`
+	Multiline  bool             `json:"multiline,omitempty" yaml:"multiline,omitempty"`
+	Redact     bool             `json:"redact,omitempty" yaml:"redact,omitempty"`
+	Enabled    *bool            `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
+	Mode       Mode             `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
+	Entropy    *EntropyDocument `json:"entropy,omitempty" yaml:"entropy,omitempty"`
+	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
+	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
+	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
+	Cases      *CasesDocument   `json:"cases,omitempty" yaml:"cases,omitempty"`
+	References []string         `json:"references,omitempty" yaml:"references,omitempty"`
 }
 
 // PathsDocument is Paths as an author writes them.
@@ -45,6 +49,8 @@ func (r Rule) Document() Document {
 	d := Document{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
 		Languages: r.Languages, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
+		Entropy: entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
+		Supersedes: r.Supersedes,
 	}
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
@@ -71,6 +77,7 @@ func (d Document) Rule() Rule {
 		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
 		Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
 		Disabled: d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
+		Conditions: d.conditions(), Supersedes: d.Supersedes,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

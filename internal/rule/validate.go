@@ -134,6 +134,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
 	before := len(v)
+	checkConditions(&v, r)
 	checkList(&v, "cases.match", r.Cases.Match, MaxCases, checkCase)
 	checkList(&v, "cases.no_match", r.Cases.NoMatch, MaxCases, checkCase)
 	if n := size(r.Cases.Match, r.Cases.NoMatch); n > MaxAllCases {
@@ -228,7 +229,7 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
-	session, err := newTrial(r.Pattern, r.Multiline, t.left)
+	session, err := newTrial(r, t.left)
 	if err != nil {
 		v.Add("pattern", "%v", err)
 		return
@@ -253,22 +254,24 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	}
 }
 
-// Try matches a pattern on a text as a review would if the text were a file of
-// which every line was added, and returns at most limit hits and whether there
-// were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
-// that a rule can't have or that takes more than caseWork, and when ctx ends.
-func Try(
-	ctx context.Context, pattern string, multiline bool, text string, limit int,
-) (hits []match.Hit, truncated bool, err error) {
-	err = match.CheckPattern(pattern)
-	if pattern == "" {
-		err = errRequired
+// Try matches a rule on a text as a review would if the text were a file of
+// which every line was added, whatever its path, and returns at most limit hits and
+// whether there were more. Of the rule pattern, multiline and conditions count. It fails
+// with an *errs.Error of kind InvalidArgument for those that a rule can't have or that
+// take more than caseWork, and when ctx ends.
+func Try(ctx context.Context, r Rule, text string, limit int) (hits []match.Hit, truncated bool, err error) {
+	var v errs.Violations
+	if err := match.CheckPattern(r.Pattern); r.Pattern == "" {
+		v.Add("pattern", "%v", errRequired)
+	} else if err != nil {
+		v.Add("pattern", "%v", err)
 	}
-	if err != nil {
-		return nil, false, errs.Invalid("pattern", "%v", err)
+	checkConditions(&v, Rule{Pattern: r.Pattern, Conditions: r.Conditions})
+	if err := v.Err(); err != nil {
+		return nil, false, err
 	}
 
-	session, err := newTrial(pattern, multiline, caseWork)
+	session, err := newTrial(r, caseWork)
 	if err == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 		defer cancel()
@@ -284,8 +287,8 @@ func Try(
 	return hits[:min(len(hits), limit)], len(hits) > limit, nil
 }
 
-func newTrial(pattern string, multiline bool, work int64) (*match.Session, error) {
-	m, err := match.Compile([]match.Rule{{Pattern: pattern, Multiline: multiline}})
+func newTrial(r Rule, work int64) (*match.Session, error) {
+	m, err := match.Compile([]match.Rule{{Pattern: r.Pattern, Multiline: r.Multiline, Conditions: r.Conditions}})
 	if err != nil {
 		return nil, err
 	}

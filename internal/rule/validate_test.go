@@ -154,30 +154,30 @@ func slowText() string { return strings.Repeat(strings.Repeat("a", 100)+"\n", 50
 
 func TestTry(t *testing.T) {
 	t.Parallel()
-	hits, truncated, err := rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 2)
+	hits, truncated, err := rule.Try(t.Context(), rule.Rule{Pattern: "b"}, "ab\r\nbb\nb", 2)
 	require.NoError(t, err)
 	assert.True(t, truncated)
 	assert.Equal(t, []match.Hit{
 		{Line: 1, Column: 2, EndLine: 1, EndColumn: 3}, {Line: 2, Column: 1, EndLine: 2, EndColumn: 2},
 	}, hits)
 
-	hits, truncated, err = rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 3)
+	hits, truncated, err = rule.Try(t.Context(), rule.Rule{Pattern: "b"}, "ab\r\nbb\nb", 3)
 	require.NoError(t, err)
 	assert.False(t, truncated)
 	assert.Len(t, hits, 3)
 	for pattern, want := range map[string]string{"": "is required", "(": "missing closing )", "a*": "empty string"} {
-		_, _, err := rule.Try(t.Context(), pattern, false, "", 1)
+		_, _, err := rule.Try(t.Context(), rule.Rule{Pattern: pattern}, "", 1)
 		require.ErrorContains(t, err, want)
 		assert.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	}
 
 	start := time.Now()
-	_, _, err = rule.Try(t.Context(), slow, true, slowText(), 1)
+	_, _, err = rule.Try(t.Context(), rule.Rule{Pattern: slow, Multiline: true}, slowText(), 1)
 	require.ErrorContains(t, err, "takes too long")
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = rule.Try(ctx, "a", true, "a", 1)
+	_, _, err = rule.Try(ctx, rule.Rule{Pattern: "a", Multiline: true}, "a", 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -226,6 +226,10 @@ func TestDigest(t *testing.T) {
 		"multiline": func(r *rule.Rule) { r.Multiline = true },
 		"redact":    func(r *rule.Rule) { r.Redact = true },
 		"origin":    func(r *rule.Rule) { r.Origin = rule.OriginCustom },
+		"entropy":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
+		"stopwords": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"x"} },
+		"allow":     func(r *rule.Rule) { r.Conditions.Allow = []string{"x"} },
+		"silences":  func(r *rule.Rule) { r.Supersedes = []string{"x"} },
 	} {
 		c := a
 		change(&c)

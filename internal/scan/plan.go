@@ -65,6 +65,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	for i, x := range r.rules {
 		compiled[i] = match.Rule{
 			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
+			Conditions: x.Conditions, Supersedes: supersedes(r.rules, x),
 		}
 		for _, name := range x.Languages {
 			if canonical, ok := language.Canonical(name); ok {
@@ -76,6 +77,30 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	r.matcher, err = match.CompileContext(ctx, compiled)
 
 	return r, err
+}
+
+// supersedes returns the indexes of those of rules, which are by full id, that a rule
+// supersedes. A repository's rule silences none of others, a rule that is only observed
+// none that counts, and an organization's own may name default rules as well.
+func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
+	if by.Multiline {
+		return nil
+	}
+	for _, id := range by.Supersedes {
+		full := rule.FullID(id)
+		first, _ := slices.BinarySearchFunc(rules, full, func(r rule.Rule, id string) int {
+			return cmp.Compare(r.FullID(), id)
+		})
+		for i := first; i < len(rules) && rules[i].FullID() == full; i++ {
+			x := rules[i]
+			may := x.Origin == by.Origin || by.Origin == rule.OriginCustom && x.Origin == rule.OriginDefault
+			if may && !x.Multiline && (x.Observed() || !by.Observed()) && full != by.FullID() {
+				indexes = append(indexes, i)
+			}
+		}
+	}
+
+	return indexes
 }
 
 // plan is what one scan applies.

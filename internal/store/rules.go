@@ -10,41 +10,51 @@ import (
 
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
-	`created_at, created_by, updated_at, updated_by`
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, conditions, enabled, mode, etag, ` +
+	`size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
-	Organization string           `db:"organization"`
-	FullID       string           `db:"full_id"`
-	ID           string           `db:"id"`
-	Type         string           `db:"type"`
-	Pattern      string           `db:"pattern"`
-	Message      string           `db:"message"`
-	Severity     severity         `db:"severity"`
-	Scope        rule.Scope       `db:"scope"`
-	Repo         string           `db:"repo"`
-	PathsInclude jsonOf[[]string] `db:"paths_include"`
-	PathsExclude jsonOf[[]string] `db:"paths_exclude"`
-	Multiline    bool             `db:"multiline"`
-	Redact       bool             `db:"redact"`
-	CasesMatch   jsonOf[[]string] `db:"cases_match"`
-	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
-	References   jsonOf[[]string] `db:"refs"`
-	Languages    jsonOf[[]string] `db:"languages"`
-	Enabled      bool             `db:"enabled"`
-	Mode         rule.Mode        `db:"mode"`
-	Etag         string           `db:"etag"`
-	Size         int              `db:"size"`
-	CreatedAt    timestamp        `db:"created_at"`
-	CreatedBy    string           `db:"created_by"`
-	UpdatedAt    timestamp        `db:"updated_at"`
-	UpdatedBy    string           `db:"updated_by"`
+	Organization string                 `db:"organization"`
+	FullID       string                 `db:"full_id"`
+	ID           string                 `db:"id"`
+	Type         string                 `db:"type"`
+	Pattern      string                 `db:"pattern"`
+	Message      string                 `db:"message"`
+	Severity     severity               `db:"severity"`
+	Scope        rule.Scope             `db:"scope"`
+	Repo         string                 `db:"repo"`
+	PathsInclude jsonOf[[]string]       `db:"paths_include"`
+	PathsExclude jsonOf[[]string]       `db:"paths_exclude"`
+	Multiline    bool                   `db:"multiline"`
+	Redact       bool                   `db:"redact"`
+	CasesMatch   jsonOf[[]string]       `db:"cases_match"`
+	CasesNoMatch jsonOf[[]string]       `db:"cases_no_match"`
+	References   jsonOf[[]string]       `db:"refs"`
+	Languages    jsonOf[[]string]       `db:"languages"`
+	Conditions   jsonOf[ruleConditions] `db:"conditions"`
+	Enabled      bool                   `db:"enabled"`
+	Mode         rule.Mode              `db:"mode"`
+	Etag         string                 `db:"etag"`
+	Size         int                    `db:"size"`
+	CreatedAt    timestamp              `db:"created_at"`
+	CreatedBy    string                 `db:"created_by"`
+	UpdatedAt    timestamp              `db:"updated_at"`
+	UpdatedBy    string                 `db:"updated_by"`
+}
+
+// ruleConditions are what decides about the matches of a rule.
+type ruleConditions struct {
+	Entropy    *match.Entropy `json:"entropy,omitempty"`
+	Stopwords  []string       `json:"stopwords,omitempty"`
+	Allow      []string       `json:"allow,omitempty"`
+	Supersedes []string       `json:"supersedes,omitempty"`
 }
 
 // rule makes the domain's rule of the row.
@@ -54,6 +64,8 @@ func (r ruleRow) rule() rule.Rule {
 		origin = rule.OriginRepository
 	}
 
+	c := r.Conditions.value
+
 	return rule.Rule{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: rule.Severity(r.Severity),
 		Scope: r.Scope, Repo: r.Repo,
@@ -61,6 +73,8 @@ func (r ruleRow) rule() rule.Rule {
 		Multiline: r.Multiline, Redact: r.Redact,
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
 		Languages:  r.Languages.value,
+		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
+		Supersedes: c.Supersedes,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
 	}
@@ -75,6 +89,9 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
+		Conditions: jsonOf[ruleConditions]{ruleConditions{
+			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes,
+		}},
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
 		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}

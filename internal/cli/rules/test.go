@@ -145,7 +145,7 @@ func (s *suite) sample(ctx context.Context, path, text string) error {
 	hit := map[spot]bool{}
 	for _, id := range slices.Sorted(maps.Keys(named)) {
 		r := s.rules[id] // its paths are for repositories: a sample may be anywhere
-		hits, _, err := rule.Try(ctx, r.Pattern, r.Multiline, text, len(text)+1)
+		hits, _, err := rule.Try(ctx, r, text, len(text)+1)
 		if ctx.Err() != nil {
 			return err
 		}

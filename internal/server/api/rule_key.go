@@ -143,7 +143,10 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 		return nil, err
 	}
 	defer done()
-	r := rule.Rule{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline()}
+	r := rule.Rule{
+		Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
+		Conditions: fromConditions(req.GetEntropy(), req.GetStopwords(), req.GetAllow()),
+	}
 	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())
 	if err != nil {
 		return nil, err

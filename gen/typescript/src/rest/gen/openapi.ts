@@ -2866,6 +2866,8 @@ export interface components {
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         Rule: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
             /**
@@ -2877,6 +2879,8 @@ export interface components {
             readonly created_by?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropy"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -2908,6 +2912,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
             /**
@@ -2950,12 +2958,36 @@ export interface components {
          * @enum {string}
          */
         RuleChangeAction: "create" | "update" | "delete";
+        /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
+        RuleEntropy: {
+            /**
+             * Format: int32
+             * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
+             */
+            group: number;
+            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
+            min: string;
+        };
+        /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
+        RuleEntropyInput: {
+            /**
+             * Format: int32
+             * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
+             */
+            group?: number;
+            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
+            min?: string;
+        };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -2985,6 +3017,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords?: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes?: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
         };
@@ -2998,10 +3034,14 @@ export interface components {
         RuleMode: "enforce" | "observe";
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RulePatch: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -3031,6 +3071,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity?: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords?: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes?: string[];
             /** @description Kind of check. */
             type?: components["schemas"]["RuleType"];
         };
@@ -3434,6 +3478,10 @@ export interface components {
         TestConnectionRequest: Record<string, never>;
         /** @description Request of TestRule. */
         TestRuleRequest: {
+            /** @description As in a rule. */
+            allow?: string[];
+            /** @description As in a rule. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Match on the whole text instead of line by line. */
             multiline?: boolean;
             /**
@@ -3441,6 +3489,8 @@ export interface components {
              * @description The regular expression, with the limits of Rule.pattern.
              */
             pattern: string;
+            /** @description As in a rule. */
+            stopwords?: string[];
             /** @description The text to look at: at most 512 KiB. */
             text?: string;
             /** @description Kind of check; `regex` when not given. */
@@ -7416,7 +7466,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 438,
+                     *           "rule_count": 484,
                      *           "scope": "org"
                      *         },
                      *         {

@@ -87,4 +87,113 @@ public interface TestRuleRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getTextBytes();
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return Whether the entropy field is set.
+   */
+  boolean hasEntropy();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return The entropy.
+   */
+  io.prwarden.v1.Rule.Entropy getEntropy();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   */
+  io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder();
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return A list containing the stopwords.
+   */
+  java.util.List<java.lang.String>
+      getStopwordsList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return The count of stopwords.
+   */
+  int getStopwordsCount();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the element to return.
+   * @return The stopwords at the given index.
+   */
+  java.lang.String getStopwords(int index);
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the stopwords at the given index.
+   */
+  com.google.protobuf.ByteString
+      getStopwordsBytes(int index);
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return A list containing the allow.
+   */
+  java.util.List<java.lang.String>
+      getAllowList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return The count of allow.
+   */
+  int getAllowCount();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the element to return.
+   * @return The allow at the given index.
+   */
+  java.lang.String getAllow(int index);
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the allow at the given index.
+   */
+  com.google.protobuf.ByteString
+      getAllowBytes(int index);
 }
