@@ -411,6 +411,53 @@ func TestNoTrialBeginsWhileAReviewIsClaimed(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// Many scans of a trial don't keep reviews of the organization waiting.
+func TestReviewsGoBetweenTheScansOfATrial(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	d := b.dispatcherOf(t, b.store, rules{}, func(o *review.DispatcherOptions) { o.Workers = 2 })
+	_, err := b.service.Create(t.Context(), "other", review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	b.scanner.next(t).end(finding.Result{}, nil)
+
+	ended := make(chan error, 1)
+	go func() {
+		for range 10 {
+			_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}},
+				func(review.Progress) {})
+			if err != nil {
+				ended <- err
+				return
+			}
+		}
+		ended <- nil
+	}()
+	trial := b.scanner.next(t)
+	assert.Empty(t, trial.job.ReviewID)
+	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	trial.end(finding.Result{}, nil)
+	next := b.scanner.next(t)
+	assert.NotEmpty(t, next.job.ReviewID, "the review comes before the next scan of the trial")
+	next.end(finding.Result{}, nil)
+	for range 9 {
+		b.scanner.next(t).end(finding.Result{}, nil)
+	}
+	require.NoError(t, <-ended)
+}
+
+// A trial says at once that there is no scanner.
+func TestATrialWithoutScanner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.scanner.reachable = make(chan struct{})
+	d := b.dispatcherOf(t, b.store, rules{}, func(o *review.DispatcherOptions) { o.Workers = 1 })
+	go func() { b.scanner.next(t).end(finding.Result{}, errors.New("none")) }()
+	_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}}, func(review.Progress) {})
+	require.EqualError(t, err, "none")
+}
+
 // claimed is a queue that calls a function, once, when a review is claimed and before
 // anybody knows.
 type claimed struct {

@@ -21,12 +21,16 @@ type counted struct {
 // Scan implements Scanner.
 func (c counted) Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error) {
 	d := c.dispatcher
+	if !c.Available() {
+		return c.Scanner.Scan(ctx, j, progress) // it says why not
+	}
 	worker, err := d.take(ctx, j.Organization)
 	if err != nil {
 		return finding.Result{}, err
 	}
 	defer d.notifier.Enqueued() // a review may be claimed
 	defer d.release(worker, j.Organization)
+	defer d.running.yield(j.Organization)
 
 	return c.Scanner.Scan(ctx, j, progress)
 }
@@ -47,6 +51,8 @@ func (d *Dispatcher) take(ctx context.Context, org string) (worker int, err erro
 		d.idle <- worker
 		select {
 		case <-fewer:
+		case <-d.stopping.Done():
+			return 0, d.stopping.Err()
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -70,10 +76,14 @@ type running struct {
 	counts  map[string]int
 	first   string        // organization that had a scan
 	several bool          // another one had one, too
-	fewer   chan struct{} // closed, and made anew, when a scan ends
+	claims  int            // that were tried
+	yields  map[string]int // organizations whose next scan waits until there were more claims
+	fewer   chan struct{}  // closed, and made anew, when a scan ends or a claim was tried
 }
 
-func newRunning() *running { return &running{counts: map[string]int{}, fewer: make(chan struct{})} }
+func newRunning() *running {
+	return &running{counts: map[string]int{}, yields: map[string]int{}, fewer: make(chan struct{})}
+}
 
 func (r *running) add(org string, n int) {
 	r.mu.Lock()
@@ -88,22 +98,50 @@ func (r *running) count(org string, n int) {
 		delete(r.counts, org)
 	}
 	if n < 0 {
-		close(r.fewer)
-		r.fewer = make(chan struct{})
+		r.wake()
 	}
 }
 
+// wake wakes all that wait. mu must be held.
+func (r *running) wake() {
+	close(r.fewer)
+	r.fewer = make(chan struct{})
+}
+
+// yield has the organization's next scan that is no review wait until a claim was
+// tried, so that many of them don't keep its own reviews waiting.
+func (r *running) yield(org string) {
+	r.claiming.Lock()
+	defer r.claiming.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.yields[org] = r.claims + 1
+}
+
+// claimed notes that a claim was tried, which got c unless it is nil. claiming must be
+// held.
+func (r *running) claimed(c *Claim) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.claims++
+	if c != nil {
+		r.count(c.Organization, 1)
+	}
+	r.wake()
+}
+
 // enter adds a scan when the organization has fewer than most, as soon as there is
-// more than one organization and if most isn't 0. Otherwise it returns what is closed
-// when a scan ends.
+// more than one organization and if most isn't 0, and not before a claim after yield.
+// Otherwise it returns what is closed when that may have changed.
 func (r *running) enter(org string, most int) (fewer <-chan struct{}) {
 	r.claiming.Lock()
 	defer r.claiming.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if most > 0 && r.several && r.counts[org] >= most {
+	if most > 0 && r.several && r.counts[org] >= most || r.claims < r.yields[org] {
 		return r.fewer
 	}
+	delete(r.yields, org)
 	r.count(org, 1)
 
 	return nil

@@ -86,8 +86,9 @@ func acting(ctx context.Context, u account.User) context.Context {
 
 // linkable returns a user who may be linked by his email: he is invited, or the operator
 // made the account and nobody has signed in to it. Nobody else is linked so, because an
-// email may have another owner at the provider than here. A user with another identity of
-// the issuer never is.
+// email may have another owner at the provider than here. Somebody's invitation gives no
+// rights in organizations of others, so all that the user is a member of have to invite.
+// A user with another identity of the issuer never is.
 func (t *tx) linkable(ctx context.Context, u account.User, issuer string) (account.User, error) {
 	var issuers []string
 	if err := t.list(ctx, &issuers, `SELECT issuer FROM identities WHERE user_id = ?`, u.ID); err != nil {
@@ -96,8 +97,18 @@ func (t *tx) linkable(ctx context.Context, u account.User, issuer string) (accou
 	if slices.Contains(issuers, issuer) {
 		return u, errSignIn("The account with this email belongs to another identity at the provider; ask the operator.")
 	}
+	var elsewhere bool
+	if err := t.get(ctx, &elsewhere, `SELECT COUNT(*) > 0 FROM memberships WHERE user_id = ? AND organization NOT IN
+		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`, u.ID, u.Email, at(t.now)); err != nil {
+		return u, err
+	}
+	unused := u.Password == "" && len(issuers) == 0
+	if elsewhere && !unused {
+		return u, errSignIn("The account with your email is in use, and an email does not link such an account. " +
+			"Sign in as before, or ask an admin to remove you and to invite you again.")
+	}
 	invited, err := t.invitedUser(ctx, u, false)
-	if errs.ReasonOf(err) == errs.ReasonSignInFailed && u.Password == "" && len(issuers) == 0 {
+	if errs.ReasonOf(err) == errs.ReasonSignInFailed && unused {
 		return u, nil
 	}
 

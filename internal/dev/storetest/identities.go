@@ -53,7 +53,7 @@ func roleOf(t *testing.T, h Harness, org, userID string) (auth.Role, account.Sou
 func linkedIdentity(t *testing.T, h Harness) {
 	ctx := audit.NewContext(t.Context(), audit.Actor{Kind: audit.User, Address: "192.0.2.7"})
 	user(t, h, acme, "member", auth.Viewer)
-	signInFails(t, h, identity("7", "member"), "ask an admin for an invitation")
+	signInFails(t, h, identity("7", "member"), "is in use")
 	made, _, err := h.Store.AddUser(ctx, account.User{ID: "usr_made", Email: "made@example.com", Name: "Made"},
 		account.Membership{Organization: acme, Role: auth.Viewer})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func linkedIdentity(t *testing.T, h Harness) {
 	assert.Equal(t, made.ID, got.ID)
 	another := identity("8", "made")
 	another.Issuer = "https://other.example.com"
-	signInFails(t, h, another, "ask an admin for an invitation")
+	signInFails(t, h, another, "is in use")
 
 	a := invitedToo(t, h, "a", auth.Viewer)
 	unverified := identity("1", "a")
@@ -94,9 +94,13 @@ func linkedIdentity(t *testing.T, h Harness) {
 	invite(t, h, other, "a", auth.Member, operator())
 	another = identity("2", "a")
 	another.Issuer = "https://other.example.com"
-	_, err = h.Store.SignInAs(ctx, another)
+	signInFails(t, h, another, "is in use") // the rights in acme are not the other's to give
+	invite(t, h, acme, "b", auth.Member, operator())
+	invite(t, h, other, "b", auth.Member, operator())
+	b := user(t, h, acme, "b", auth.Member)
+	_, err = h.Store.SignInAs(ctx, identity("3", "b"))
 	require.NoError(t, err)
-	role, _ := roleOf(t, h, other, a.ID)
+	role, _ := roleOf(t, h, other, b.ID)
 	assert.Equal(t, auth.Member, role, "the invitation is accepted")
 
 	require.NoError(t, h.Store.DisableUser(ctx, a.ID, true))

@@ -7,6 +7,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // Provider is single sign-on as it is configured; see package sso.
@@ -48,6 +49,7 @@ func (h *Members) GetSingleSignOn(
 		}
 	}
 	if req.GetCheck() {
+		overload.FromContext(ctx).Release(overload.LimitWork) // the provider may take its time
 		at, problem := h.SSO.Check(ctx)
 		out.Check = &prwardenv1.SingleSignOn_Check{
 			Reachable: problem == "", Problem: given(text(problem)), AuthorizationEndpoint: given(text(at)),

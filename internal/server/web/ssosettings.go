@@ -48,6 +48,7 @@ func (h *Handler) trySSO(v *visit) error {
 	if h.SSO == nil {
 		return errNoPage
 	}
+	releaseWork(v)
 	to, cookie, err := h.SSO.BeginTrial(v.ctx(), v.caller.UserID, v.here("/settings/sso"))
 	if err != nil {
 		return h.showSSO(v, http.StatusOK, true, nil) // the check says why
