@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-hosts test-browser test-limits screenshots test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants bench-hosts benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-hosts test-browser test-limits screenshots test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants bench-hosts bench-people benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -103,6 +103,9 @@ bench-tenants: need-go need-git build-bench ## Measure 199 organizations beside 
 
 bench-hosts: need-go need-git build-bench ## Measure from a push to its verdict, and a flood of forged deliveries (BENCHFLAGS='-database postgres')
 	@bin/bench hosts $(BENCHFLAGS)
+
+bench-people: need-go need-git build-bench ## Measure pages that 50 people read for five minutes while pull requests are scanned (BENCHFLAGS='-for 20s')
+	@bin/bench people $(BENCHFLAGS)
 
 benchstat: need-go ## Compare Go benchmarks with another checkout (BEFORE=../before BENCH=Match PKG=./internal/match COUNT=10)
 	@internal/dev/bench/benchstat.sh

@@ -164,6 +164,8 @@ type Store interface {
 	// SetUp makes the first user, an owner, and ends all links of that kind. It fails with
 	// NotFound (LINK_NOT_FOUND), also when there is a user already, and as AddUser does.
 	SetUp(ctx context.Context, linkHash string, u User, organization string) (User, error)
+	// SetName gives a user another name.
+	SetName(ctx context.Context, userID, name string) error
 	// SetPassword sets a user's password and ends the sessions but keep, all for "".
 	SetPassword(ctx context.Context, userID, password, keep string) error
 	// Rehash replaces what is stored of the same password, unless it has changed.
@@ -191,8 +193,9 @@ type Store interface {
 
 	// SignInAs returns the user of an identity that a provider vouches for, and gives him
 	// the roles that his groups have; when one changes, his sessions end. An identity that
-	// is not known is linked to the user who has its email, when the provider has verified
-	// that, or to a new one who is invited, whose invitations are accepted. It fails with
+	// is not known is linked by the email, when the provider has verified that: to whom it
+	// has open invitations, which are accepted, and to a user who never had a password or
+	// an identity. It fails with
 	// Unauthenticated (SIGN_IN_FAILED) for everybody else.
 	SignInAs(ctx context.Context, i Identity) (User, error)
 
@@ -255,12 +258,16 @@ func NewUser(email, name string) (User, error) {
 	var bad errs.Violations
 	u := User{ID: newID("usr_"), Email: CleanEmail(email), Name: strings.TrimSpace(name)}
 	checkEmail(&bad, u.Email)
-	if n := utf8.RuneCountInString(u.Name); n < 1 || n > MaxName || !utf8.ValidString(u.Name) ||
-		strings.ContainsFunc(u.Name, unicode.IsControl) {
-		bad.Add("name", "must be text of 1 to %d characters without control characters; it has %d", MaxName, n)
-	}
+	checkName(&bad, u.Name)
 
 	return u, bad.Err()
+}
+
+func checkName(bad *errs.Violations, name string) {
+	if n := utf8.RuneCountInString(name); n < 1 || n > MaxName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, unicode.IsControl) {
+		bad.Add("name", "must be text of 1 to %d characters without control characters; it has %d", MaxName, n)
+	}
 }
 
 // CleanEmail is how an address is stored and compared.

@@ -44,6 +44,9 @@ func (s *Service) OfferSetUp(ctx context.Context, address string) error {
 	return nil
 }
 
+// HasUsers reports whether there is any user.
+func (s *Service) HasUsers(ctx context.Context) (bool, error) { return s.store.HasUsers(ctx) }
+
 // CheckSetUp fails with NotFound (LINK_NOT_FOUND) unless the token makes the first
 // user.
 func (s *Service) CheckSetUp(ctx context.Context, token string) error {

@@ -116,6 +116,19 @@ type Identity struct {
 	New User
 }
 
+// Claim is what a provider says of a person.
+type Claim struct{ Name, Value string }
+
+// Trial is what came of a sign-in that somebody tried. Nobody was signed in by it, and
+// nothing was stored.
+type Trial struct {
+	UserID   string // who began it
+	ReturnTo string
+	Claims   []Claim              // by name; none of them is a token
+	Email    string               // that counts; "" unless the provider has verified it
+	Roles    map[string]auth.Role // that the groups would give, by organization
+}
+
 // SignInBy begins a session of a person whom an identity provider vouches for, and
 // returns its token. It fails as Store.SignInAs does.
 func (s *Service) SignInBy(ctx context.Context, from Client, i Identity) (token string, err error) {

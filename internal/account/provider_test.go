@@ -17,6 +17,9 @@ func TestSignInByAProvider(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	b := setup(t)
+	operator := auth.Caller{Organization: "acme", Scopes: auth.Scopes()}
+	_, _, err := b.Invite(ctx, operator, "ada@acme.example", auth.Owner)
+	require.NoError(t, err)
 	ada := b.owner(t)
 	id := account.Identity{Issuer: "https://id.example.com", Subject: "1", Email: "ADA@acme.example", ShownAt: b.now()}
 	token, err := b.SignInBy(ctx, from, id)

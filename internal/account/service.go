@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/audit"
@@ -210,6 +211,25 @@ func (s *Service) Account(ctx context.Context, c auth.Caller) (Account, error) {
 	found, err := s.sessions.find(ctx, c.SessionHash)
 
 	return Account{User: found.User, Memberships: found.Memberships}, err
+}
+
+// Rename gives the caller another name; PermissionDenied (PERSON_NEEDED),
+// InvalidArgument.
+func (s *Service) Rename(ctx context.Context, c auth.Caller, name string) error {
+	if err := person(c); err != nil {
+		return err
+	}
+	var bad errs.Violations
+	name = strings.TrimSpace(name)
+	checkName(&bad, name)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+
+	err := s.store.SetName(ctx, c.UserID, name)
+	s.sessions.lookup.Forget()
+
+	return err
 }
 
 // Sessions lists the caller's sessions; PermissionDenied (PERSON_NEEDED).

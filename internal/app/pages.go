@@ -21,12 +21,22 @@ func (s *Server) pages(c config.Config, admission rpc.Admission) rest.Pages {
 		Organizations: s.organizationNames,
 		Secure:        c.ListenTLSCert != "" || strings.HasPrefix(c.PublicURL, "https://"),
 		Source:        c.DashboardSource, Now: s.store.Now, Log: s.log,
+		Stopping: s.watches.Stopping(),
 	}
 	if s.singleSignOn != nil {
 		made.SSO = s.singleSignOn
 	}
 
 	return web.New(made)
+}
+
+// noPage tells pages that are switched off from other paths; nil where they are on.
+func noPage(c config.Config) func(path string) bool {
+	if c.Dashboard {
+		return nil
+	}
+
+	return web.IsPage
 }
 
 func (s *Server) organizationNames(ctx context.Context) ([]string, error) {

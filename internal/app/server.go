@@ -191,7 +191,7 @@ func (s *Server) assemble(c config.Config, client *scanner.Client) error {
 		Rules: rule.ByID(builtin), Version: build.Read().Version,
 	}, publish.NewCheckPages(s.store, s.store, s.policies), review.NewDiffs(review.DiffsNeeds{
 		Reviews: s.store, Scanner: client, Rules: rules, Policies: s.policies, Organizations: allowed, Sources: s.sources,
-		Enabled: c.DashboardSource,
+		Enabled: c.DashboardSource, Now: time.Now, OnEnd: s.metrics.diffShown,
 	}))
 
 	scans := tracedScanner{client, s.tracing.tracer}
@@ -235,8 +235,8 @@ func (s *Server) assembleFace(
 	s.grpc = rpc.New(rpc.Config{
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
 		Register: api.Services{
-			Reviews: s.watches, Rules: api.NewRules(rules, trials), Keys: api.NewKeys(s.keys),
-			Accounts: api.NewAccounts(s.accounts), Members: api.NewMembers(s.accounts, c.Page),
+			Reviews: s.watches, Rules: api.NewRules(rules, trials, c.DashboardSource), Keys: api.NewKeys(s.keys),
+			Accounts: api.NewAccounts(s.accounts), Members: s.members(c),
 			Policies: api.NewPolicies(s.policies), Stats: api.NewStats(stats.NewService(s.store, s.store.Now)),
 			Triage: api.NewTriage(s.triage),
 			Audit:  api.NewAudit(audit.NewService(s.store)), Hosts: api.NewConnections(s.connections, c.HookURL),
@@ -248,7 +248,7 @@ func (s *Server) assembleFace(
 	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Log: s.log,
 		Hooks: s.hooks(c, admission.Guard), Setup: &setup.Handler{Service: s.connections, Log: s.log},
-		Pages: s.pages(c, admission),
+		Pages: s.pages(c, admission), NoPage: noPage(c),
 		Ready: s.ready.Check, Scanner: client.Available,
 		Observe: s.metrics.answered, Tracer: s.tracing.tracer,
 	})

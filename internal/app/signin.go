@@ -5,6 +5,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/egress"
+	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/sso"
 )
 
@@ -41,4 +42,14 @@ func (s *Server) linkSingleSignOn() {
 	if s.singleSignOn.Only() {
 		s.accounts.RequireProvider(s.singleSignOn.Provider.BreakGlass)
 	}
+}
+
+// members makes the handlers of the people of organizations.
+func (s *Server) members(c config.Config) *api.Members {
+	h := api.NewMembers(s.accounts, c.Page)
+	if s.singleSignOn != nil {
+		h.SSO = s.singleSignOn
+	}
+
+	return h
 }

@@ -104,6 +104,7 @@ type metrics struct {
 	grpc     *grpcprom.ServerMetrics
 	requests *prometheus.HistogramVec
 	attempts *prometheus.HistogramVec
+	diffs    *prometheus.HistogramVec
 	shed     *prometheus.CounterVec
 
 	deliveries *prometheus.CounterVec
@@ -125,6 +126,7 @@ func newMetrics(schema int64) *metrics {
 			Name: "prwarden_scan_duration_seconds", Buckets: seconds(),
 			Help: "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
 		}, []string{"status", "code"}),
+		diffs: newDiffTimes(with),
 		shed: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_requests_shed_total",
 			Help: "Requests that were refused because there were too many, by what there was too much of.",

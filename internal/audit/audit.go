@@ -104,8 +104,9 @@ const (
 	UserEnable         Action = "user.enable"
 	UserRemove         Action = "user.remove"
 	UserPassword       Action = "user.password" // the password was changed
-	UserReset          Action = "user.reset"    // a link to set it was made
-	UserLink           Action = "user.link"     // what single sign-on calls the user was stored
+	UserName           Action = "user.name"
+	UserReset          Action = "user.reset" // a link to set it was made
+	UserLink           Action = "user.link"  // what single sign-on calls the user was stored
 	SessionCreate      Action = "session.create"
 	SessionRevoke      Action = "session.revoke"
 	MemberAdd          Action = "member.add"
@@ -122,8 +123,8 @@ func Actions() []Action {
 		PullRepublish, FindingTriage, FindingTriageUndo, OrganizationCreate, OrganizationUpdate, OrganizationRemove,
 		ConnectionCreate, ConnectionSetUp, ConnectionUpdate, ConnectionDelete, ConnectionRotate,
 		ConnectionReseal, WebhookCreate, WebhookUpdate, WebhookDelete, WebhookRotate, WebhookReseal,
-		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserReset, UserLink, SessionCreate, SessionRevoke,
-		MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
+		UserCreate, UserDisable, UserEnable, UserRemove, UserPassword, UserName, UserReset, UserLink,
+		SessionCreate, SessionRevoke, MemberAdd, MemberRole, MemberRemove, InvitationCreate, InvitationRevoke,
 	}
 }
 

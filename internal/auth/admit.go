@@ -77,6 +77,18 @@ func (a *Admitter) AdmitPerson(ctx context.Context, caller Caller) (Decision, er
 	return d, nil
 }
 
+// AdmitStranger counts a request of somebody who shows neither a key nor a session that
+// is good, against the address, together with requests whose key was refused. It fails
+// with ResourceExhausted (RATE_LIMITED).
+func (a *Admitter) AdmitStranger(ctx context.Context, c Credentials) error {
+	d, err := a.limiter.Take(ctx, a.address(c), Counter{})
+	if err == nil && !d.OK {
+		err = limited(d, "address", "This address, without having signed in,")
+	}
+
+	return err
+}
+
 // Peek says where a request's key or address stands, from memory and without
 // counting it, for an answer to one that is not admitted at all.
 func (a *Admitter) Peek(c Credentials) Decision {
@@ -100,12 +112,17 @@ func (a *Admitter) countedAs(caller Caller, c Credentials) (own, group Counter) 
 		return Counter{"key:" + caller.KeyID, cmp.Or(caller.RateLimit, a.limit)},
 			Counter{"org:" + caller.Organization, cmp.Or(caller.OrganizationLimit, DefaultOrganizationLimit)}
 	}
+
+	return a.address(c), Counter{}
+}
+
+func (a *Admitter) address(c Credentials) Counter {
 	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, a.trusted)
 	if !addr.IsValid() {
-		return Counter{addressPrefix + "unknown", a.limit}, Counter{}
+		return Counter{addressPrefix + "unknown", a.limit}
 	}
 
-	return Counter{addressPrefix + addr.String(), a.limit}, Counter{}
+	return Counter{addressPrefix + addr.String(), a.limit}
 }
 
 // limitedKey says which limit was reached by requests that may have a key.

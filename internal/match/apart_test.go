@@ -128,6 +128,7 @@ func (s scene) starts(f file) []map[int]bool {
 		lines[i] = map[int]bool{}
 		if !r.Multiline {
 			r.Include, r.Exclude = nil, nil
+			r.Supersedes = nil
 			for _, h := range matchtest.Reference([]match.Rule{r}, "", f.content, all) {
 				lines[i][h.Line] = true
 			}
@@ -135,7 +136,10 @@ func (s scene) starts(f file) []map[int]bool {
 			continue
 		}
 		text := match.SplitLines(f.content)
-		for _, loc := range regexp.MustCompile(r.Pattern).FindAllIndex(f.content, -1) {
+		for _, loc := range regexp.MustCompile(r.Pattern).FindAllSubmatchIndex(f.content, -1) {
+			if !matchtest.Meets(r.Conditions, f.content, loc) {
+				continue
+			}
 			line, _ := text.At(loc[0])
 			lines[i][line] = true
 		}

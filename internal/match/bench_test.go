@@ -16,7 +16,10 @@ import (
 func toMatch(rules []rule.Rule) []match.Rule {
 	list := make([]match.Rule, len(rules))
 	for i, r := range rules {
-		list[i] = match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude}
+		list[i] = match.Rule{
+			Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude,
+			Conditions: r.Conditions,
+		}
 	}
 
 	return list

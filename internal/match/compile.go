@@ -21,14 +21,15 @@ import (
 // Matcher is a list of rules, ready to match. It is immutable and safe for
 // concurrent use.
 type Matcher struct {
-	programs []*confirm.Program
-	selector selector
-	lines    plan   // of the rules that are matched line by line
-	files    plan   // of the multiline rules
-	prefixed []bool // by rule: see FixedPrefix
-	placed   []bool // by rule: see Rule.Placed
-
-	structured []bool // by rule
+	programs   []*confirm.Program
+	selector   selector
+	lines      plan       // of the rules that are matched line by line
+	files      plan       // of the multiline rules
+	prefixed   []bool     // by rule: see FixedPrefix
+	placed     []bool     // by rule: see Rule.Placed
+	structured []bool     // by rule
+	judges     []*judge   // by rule; nil for a rule without conditions
+	better     [][]uint32 // by rule: those that supersede it; nil when no rule does
 	size       int64
 	workers    sync.Pool // of *worker
 }
@@ -73,7 +74,7 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
 		prefixed: make([]bool, len(rules)), placed: make([]bool, len(rules)),
-		structured: make([]bool, len(rules)),
+		structured: make([]bool, len(rules)), judges: make([]*judge, len(rules)), better: superseding(rules),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -130,6 +131,7 @@ type study struct {
 	pattern parse.Pattern
 	folds   bool
 	choice  choose.Choice
+	judge   *judge
 	err     error
 }
 
@@ -160,9 +162,13 @@ func studyOne(r Rule) study {
 	if err != nil || p.Never {
 		return study{pattern: p, err: err}
 	}
+	j, err := newJudge(r.Conditions)
+	if err != nil {
+		return study{err: err}
+	}
 	facts := extract.Extract(p.Tree, choose.Cost)
 
-	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses)}
+	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses), judge: j}
 }
 
 func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
@@ -170,9 +176,10 @@ func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	known, _ := prefixOf(p.Source)
 	m.prefixed[index], m.placed[index] = known >= fixedPrefix, r.Placed
 	m.structured[index] = r.Structured
+	m.judges[index] = s.judge
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)
-	b.size += m.programs[index].Size() + int64(len(r.Pattern))
+	b.size += m.programs[index].Size() + int64(len(r.Pattern)) + s.judge.size()
 
 	for _, globs := range [][]string{r.Include, r.Exclude, r.Languages} {
 		for _, g := range globs {

@@ -29,6 +29,9 @@ type Rule struct {
 	// Structured says that Pattern is what every match has, and that the Reader of the
 	// file finds the matches. Such a rule is Multiline.
 	Structured bool
+
+	Conditions Conditions // that a match must meet to be a hit
+	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline
 }
 
 // Reader knows what the places in a text are, such as comments.
@@ -349,8 +352,8 @@ func (f *File) looks(rule uint32) bool {
 }
 
 // Spans finds where a rule matches in a text that is of the file, which has size
-// bytes, whether or not it looks at the file: every match, not only the first on a
-// line, from left to right. A multiline rule takes text as a file, another rule takes
+// bytes, whether or not it looks at the file: every match that meets its conditions, not
+// only the first on a line, from left to right. A multiline rule takes text as a file, another rule takes
 // it as a line. All calls for a rule share the work of one more Match; ok is false
 // when that is used up. It fails only when ctx ends.
 func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []Span, ok bool, err error) {
@@ -359,7 +362,8 @@ func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []
 	}
 	g := confirm.NewGuard(ctx, f.limit.of(size)-f.spans[rule])
 	if !g.Stopped {
-		f.session.matcher.programs[rule].All(text, g, func(span Span) { spans = append(spans, span) })
+		m := f.session.matcher
+		m.accepted(uint32(rule), m.programs[rule], text, g, func(span Span) { spans = append(spans, span) })
 	}
 	f.spans[rule] += g.Spent
 	f.session.work[rule].Add(g.Spent)

@@ -10,26 +10,12 @@ func (w *worker) allows(rule uint32, span Span) bool {
 	return !w.isPlaced(rule) || w.file.reader.Allows(w.text, int(rule), span)
 }
 
-// all finds the matches of a multiline rule.
+// all finds the matches of a multiline rule that meet its conditions.
 func (w *worker) all(rule uint32, p *confirm.Program, g *confirm.Guard, found func(Span)) {
 	switch {
 	case !w.matcher.structured[rule]:
-		p.All(w.text, g, found)
+		w.matcher.accepted(rule, p, w.text, g, found)
 	case w.file.reader != nil:
 		w.file.reader.Find(w.text, int(rule), g.Spend, found)
 	}
-}
-
-// firstAllowed returns the first match of a rule on a line that counts.
-func (w *worker) firstAllowed(rule uint32, l bounds) (first Span, ok bool) {
-	w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
-		p.All(w.text[l.from:l.to], g, func(span Span) {
-			span.Start, span.End = span.Start+l.from, span.End+l.from
-			if !ok && w.allows(rule, span) {
-				first, ok = span, true
-			}
-		})
-	})
-
-	return first, ok
 }

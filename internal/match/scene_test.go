@@ -62,8 +62,32 @@ func newScene(patterns, texts, shape []byte) scene {
 		})
 	}
 	s.cheapen()
+	s.judge(c)
 
 	return s
+}
+
+// judge gives some rules conditions, and has some supersede others.
+func (s *scene) judge(c *choices) {
+	if c.one(2) {
+		return
+	}
+	for i := range s.rules {
+		r := &s.rules[i]
+		if c.one(3) {
+			groups := regexp.MustCompile(r.Pattern).NumSubexp()
+			r.Conditions.Entropy = &match.Entropy{Min: float64(c.below(4)), Group: c.below(groups + 1)}
+		}
+		if c.one(4) {
+			r.Conditions.Stopwords = []string{pick(c, []string{"a", "E", "abc", "\u017f", "0"})}
+		}
+		if c.one(4) {
+			r.Conditions.Allow = []string{pick(c, []string{"^a", `[0-9]$`, "(?i)b", `\bx`})}
+		}
+		if behind := len(s.rules) - i - 1; behind > 0 && c.one(4) && !r.Multiline && s.off == nil {
+			r.Supersedes = []int{i + 1 + c.below(behind)} // in no circle
+		}
+	}
 }
 
 var (
@@ -248,8 +272,10 @@ func (s scene) spansDiffer(ctx context.Context) string {
 				text = text[:len(text)/2]
 			}
 			var want []match.Span
-			for _, loc := range re.FindAllIndex(text, -1) {
-				want = append(want, match.Span{Start: loc[0], End: loc[1]})
+			for _, loc := range re.FindAllSubmatchIndex(text, -1) {
+				if matchtest.Meets(r.Conditions, text, loc) {
+					want = append(want, match.Span{Start: loc[0], End: loc[1]})
+				}
 			}
 			got, ok, err := session.File("").Spans(ctx, text, len(text), i)
 			if err != nil {
@@ -309,6 +335,7 @@ func (s scene) candidatesDiffer(context.Context) string {
 // looksAt says whether a rule looks at a path: whether it hits a text in it that
 // it would hit elsewhere.
 func looksAt(r match.Rule, path string) bool {
+	r.Conditions, r.Supersedes = match.Conditions{}, nil
 	r.Pattern, r.Multiline = "x", false
 	return len(matchtest.Reference([]match.Rule{r}, path, []byte("x"), all)) > 0
 }

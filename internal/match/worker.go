@@ -341,12 +341,8 @@ func (w *worker) tick(steps int) {
 func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 	h := Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from}
-	if w.isPlaced(rule) {
-		span, ok := w.firstAllowed(rule, l)
-		if !ok {
-			return
-		}
-		h.Column, h.EndColumn, h.EndLine = span.Start-l.from+1, span.End-l.from+1, number
+	if !w.meets(rule, l, &h) || w.isSuperseded(rule, l) {
+		return
 	}
 	if w.isApart(h, func() bool { return w.matchesBefore(rule, r, l) }) {
 		return
@@ -378,12 +374,7 @@ func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
 
-	matches := w.matchesLine(rule, r, before)
-	if matches && w.isPlaced(rule) {
-		_, matches = w.firstAllowed(rule, before)
-	}
-
-	return matches || w.ended(rule)
+	return w.matchesLine(rule, r, before) && w.meets(rule, before, &Hit{}) || w.ended(rule)
 }
 
 // count counts a hit of a multiline rule.

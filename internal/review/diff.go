@@ -25,6 +25,9 @@ const (
 	diffTime = 30 * time.Second
 	// diffRetry is when to try again while the source can't be read.
 	diffRetry = 5 * time.Second
+	// diffKept is how long an answer is kept at most: a force push, or a right that
+	// was taken away at the code host, shows after it.
+	diffKept = time.Hour
 	// diffCache is how many bytes of answers are kept in memory, as estimated.
 	diffCache = 32 << 20
 )
@@ -46,6 +49,8 @@ type DiffsNeeds struct {
 	Organizations Organizations
 	Sources       Sources
 	Enabled       bool // whether source is shown at all
+	Now           func() time.Time
+	OnEnd         func(result string, took time.Duration) // what each call led to, for metrics
 }
 
 // DiffScanner reads lines of commits that were scanned.
@@ -98,6 +103,24 @@ func NewDiffs(n DiffsNeeds) *Diffs {
 // Get returns a page of the changed lines of a review. The errors are those of
 // ReviewService.GetDiff in the API.
 func (d *Diffs) Get(ctx context.Context, org string, in DiffInput) (ShownDiff, error) {
+	began := time.Now()
+	out, err := d.get(ctx, org, in)
+	result := string(out.Availability)
+	switch {
+	case err == nil:
+	case errs.KindOf(err) == errs.Unavailable, ctx.Err() != nil:
+		result = "unavailable"
+	case errs.KindOf(err) == errs.Internal:
+		result = "failed"
+	default:
+		result = "refused"
+	}
+	d.OnEnd(result, time.Since(began))
+
+	return out, err
+}
+
+func (d *Diffs) get(ctx context.Context, org string, in DiffInput) (ShownDiff, error) {
 	if err := checkDiff(in); err != nil {
 		return ShownDiff{}, err
 	}
@@ -189,7 +212,8 @@ func (d *Diffs) read(ctx context.Context, r Review, job DiffJob) (finding.Diff, 
 		return finding.Diff{}, err
 	}
 
-	key := []string{r.Organization, r.ID, rules.Digest, string(by.JSON())}
+	hour := d.Now().Truncate(diffKept).Format(time.RFC3339) // what is kept is answered until it ends
+	key := []string{r.Organization, r.ID, rules.Digest, string(by.JSON()), hour}
 	for _, n := range []int{job.Context, job.From, job.To} {
 		key = append(key, strconv.Itoa(n))
 	}

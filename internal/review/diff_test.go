@@ -71,7 +71,8 @@ func complete() review.Review {
 func newDiffs(r review.Review, rules *rulesets, s diffs) *review.Diffs {
 	return review.NewDiffs(review.DiffsNeeds{
 		Reviews: oneReview{Review: r}, Scanner: s, Rules: rules, Policies: noPolicies{}, Organizations: organizations{},
-		Sources: sources{}, Enabled: true,
+		Sources: sources{}, Enabled: true, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+		OnEnd: func(string, time.Duration) {},
 	})
 }
 
@@ -112,6 +113,10 @@ func TestDiffsPageByPageAndKeepAnswers(t *testing.T) {
 	_, err = d.Get(t.Context(), org, in)
 	require.NoError(t, err)
 	assert.Len(t, jobs, 3, "other rules hide other lines")
+	d.Now = func() time.Time { return time.Unix(1_800_000_000, 0).Add(time.Hour) }
+	_, err = d.Get(t.Context(), org, in)
+	require.NoError(t, err)
+	assert.Len(t, jobs, 4, "nothing is kept for longer than an hour")
 
 	in.Context = 4
 	_, err = d.Get(t.Context(), org, in)

@@ -131,11 +131,9 @@ func (d *Dispatcher) work() {
 			continue
 		}
 
-		d.running.add(claim.Organization, 1)
 		d.working.Go(func() {
 			d.run(*claim, asked)
-			d.running.add(claim.Organization, -1)
-			d.idle <- worker
+			d.release(worker, claim.Organization)
 
 			// With a cap on its organization's scans, another may go on now.
 			d.notifier.Enqueued()
@@ -165,13 +163,22 @@ func spread(d time.Duration) time.Duration { return d - rand.N(d/5+1) }
 // the dispatcher stops: a claim that nobody knows of would wait for its lease.
 const storeTimeout = 10 * time.Second
 
+// claim claims a review, which counts as running then.
 func (d *Dispatcher) claim(worker int) (*Claim, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.stopping), storeTimeout)
 	defer cancel()
 
-	return d.queue.Claim(ctx, Claiming{
+	d.running.claiming.Lock()
+	defer d.running.claiming.Unlock()
+	claim, err := d.queue.Claim(ctx, Claiming{
 		Worker: fmt.Sprintf("%s/%d", d.o.Name, worker), Lease: d.o.Lease, Except: d.running.holder(d.o.Workers - 1),
 	})
+	if err != nil {
+		claim = nil
+	}
+	d.running.claimed(claim)
+
+	return claim, err
 }
 
 // run scans a claimed review, which was asked for at that time, and stores how

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -361,11 +362,118 @@ func TestATrialLeavesTheLastWorkerToOthers(t *testing.T) {
 	trial := b.scanner.next(t)
 	assert.Empty(t, trial.job.ReviewID)
 
-	// And while it runs, claims prefer reviews of others.
+	// And while it runs, the other worker is for others alone.
 	queue.claimsExcept(t, org)
+	create(org)
+	create("other")
+	others := b.scanner.next(t)
+	assert.Equal(t, "other", others.job.Organization)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
+	others.end(finding.Result{}, nil)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
 	trial.end(finding.Result{}, nil)
 	require.NoError(t, <-waiting)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	queue.claimsExcept(t, "")
+}
+
+// A trial and the review that is claimed meanwhile don't both take the last workers.
+func TestNoTrialBeginsWhileAReviewIsClaimed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	queue := &claimed{Queue: b.store}
+	d := b.dispatcherOf(t, queue, rules{}, func(o *review.DispatcherOptions) { o.Workers = 2 })
+	_, err := b.service.Create(t.Context(), "other", review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	b.scanner.next(t).end(finding.Result{}, nil)
+
+	ended := make(chan error, 1)
+	after := func() {
+		go func() {
+			_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}},
+				func(review.Progress) {})
+			ended <- err
+		}()
+		assert.Nil(t, b.scanner.within(20*time.Millisecond))
+	}
+	queue.after.Store(&after)
+	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+
+	first := b.scanner.next(t)
+	assert.NotEmpty(t, first.job.ReviewID)
+	assert.Nil(t, b.scanner.within(20*time.Millisecond))
+	first.end(finding.Result{}, nil)
+	trial := b.scanner.next(t)
+	assert.Empty(t, trial.job.ReviewID)
+	trial.end(finding.Result{}, nil)
+	require.NoError(t, <-ended)
+}
+
+// Many scans of a trial don't keep reviews of the organization waiting.
+func TestReviewsGoBetweenTheScansOfATrial(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	d := b.dispatcherOf(t, b.store, rules{}, func(o *review.DispatcherOptions) { o.Workers = 2 })
+	_, err := b.service.Create(t.Context(), "other", review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	b.scanner.next(t).end(finding.Result{}, nil)
+
+	ended := make(chan error, 1)
+	go func() {
+		for range 10 {
+			_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}},
+				func(review.Progress) {})
+			if err != nil {
+				ended <- err
+				return
+			}
+		}
+		ended <- nil
+	}()
+	trial := b.scanner.next(t)
+	assert.Empty(t, trial.job.ReviewID)
+	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	trial.end(finding.Result{}, nil)
+	next := b.scanner.next(t)
+	assert.NotEmpty(t, next.job.ReviewID, "the review comes before the next scan of the trial")
+	next.end(finding.Result{}, nil)
+	for range 9 {
+		b.scanner.next(t).end(finding.Result{}, nil)
+	}
+	require.NoError(t, <-ended)
+}
+
+// A trial says at once that there is no scanner.
+func TestATrialWithoutScanner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.scanner.reachable = make(chan struct{})
+	d := b.dispatcherOf(t, b.store, rules{}, func(o *review.DispatcherOptions) { o.Workers = 1 })
+	go func() { b.scanner.next(t).end(finding.Result{}, errors.New("none")) }()
+	_, err := d.Scanner().Scan(t.Context(), review.Job{Claim: review.Claim{Organization: org}}, func(review.Progress) {})
+	require.EqualError(t, err, "none")
+}
+
+// claimed is a queue that calls a function, once, when a review is claimed and before
+// anybody knows.
+type claimed struct {
+	review.Queue
+	after atomic.Pointer[func()]
+}
+
+func (c *claimed) Claim(ctx context.Context, by review.Claiming) (*review.Claim, error) {
+	claim, err := c.Queue.Claim(ctx, by)
+	if claim != nil {
+		if f := c.after.Swap(nil); f != nil {
+			(*f)()
+		}
+	}
+
+	return claim, err
 }
 
 // claims is a queue of which a test sees what is claimed.

@@ -211,6 +211,16 @@ func (s *scanner) next(t testing.TB) call {
 	}
 }
 
+// within is a call of the scanner that comes within that time.
+func (s *scanner) within(d time.Duration) *call {
+	select {
+	case c := <-s.calls:
+		return &c
+	case <-time.After(d):
+		return nil
+	}
+}
+
 func (c call) end(o finding.Result, err error) { c.answer <- answer{o, err} }
 
 func done(t *testing.T, c <-chan struct{}, what string) {

@@ -76,6 +76,7 @@ func (f *File) Advise(defaults []Rule) []Mistake {
 	}
 
 	f.adviseOnIDs(defaults, warn)
+	own := ByID(f.Rules)
 	for i, g := range f.Exclude {
 		glob(fmt.Sprintf("exclude[%d]", i), g)
 	}
@@ -89,6 +90,12 @@ func (f *File) Advise(defaults []Rule) []Mistake {
 		}
 		if strings.HasPrefix(r.ID, "secrets/") && !r.Redact {
 			warn(f.lines[i], "%s: shows the secret in every report; add `redact: true`", place)
+		}
+
+		for k, id := range r.Supersedes {
+			if _, ok := own[FullID(id)]; !ok {
+				warn(f.lines[i], "%s.supersedes[%d]: %s is no rule of this file, so it stays as it is", place, k, id)
+			}
 		}
 
 		cost, err := r.Cost()

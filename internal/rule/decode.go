@@ -290,7 +290,7 @@ func (d *decoder) flag(into *bool) reader {
 
 func (d *decoder) number(into *int) reader {
 	return func(n *yaml.Node, place string) {
-		if n.Kind != yaml.ScalarNode || n.Decode(into) != nil {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(into) != nil {
 			d.fail(n, "%s: must be a whole number", place)
 		}
 	}

@@ -11,22 +11,26 @@ import (
 // in the history as JSON. What is not given is left out, so a later version may
 // have more fields without changing the documents of this one.
 type Document struct {
-	ID         string         `json:"id" yaml:"id"`
-	Type       string         `json:"type" yaml:"type"`
-	Pattern    string         `json:"pattern" yaml:"pattern"`
-	Message    string         `json:"message" yaml:"message"`
-	Severity   string         `json:"severity" yaml:"severity"`
-	Scope      Scope          `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
-	Repo       string         `json:"repo,omitempty" yaml:"repo,omitempty"`
-	Paths      *PathsDocument `json:"paths,omitempty" yaml:"paths,omitempty"`
-	Languages  []string       `json:"languages,omitempty" yaml:"languages,omitempty"`
-	In         []Place        `json:"in,omitempty" yaml:"in,omitempty"`
-	Multiline  bool           `json:"multiline,omitempty" yaml:"multiline,omitempty"`
-	Redact     bool           `json:"redact,omitempty" yaml:"redact,omitempty"`
-	Enabled    *bool          `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
-	Mode       Mode           `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
-	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
-	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
+	ID         string           `json:"id" yaml:"id"`
+	Type       string           `json:"type" yaml:"type"`
+	Pattern    string           `json:"pattern" yaml:"pattern"`
+	Message    string           `json:"message" yaml:"message"`
+	Severity   string           `json:"severity" yaml:"severity"`
+	Scope      Scope            `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
+	Repo       string           `json:"repo,omitempty" yaml:"repo,omitempty"`
+	Paths      *PathsDocument   `json:"paths,omitempty" yaml:"paths,omitempty"`
+	Languages  []string         `json:"languages,omitempty" yaml:"languages,omitempty"`
+	In         []Place          `json:"in,omitempty" yaml:"in,omitempty"`
+	Multiline  bool             `json:"multiline,omitempty" yaml:"multiline,omitempty"`
+	Redact     bool             `json:"redact,omitempty" yaml:"redact,omitempty"`
+	Enabled    *bool            `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
+	Mode       Mode             `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
+	Entropy    *EntropyDocument `json:"entropy,omitempty" yaml:"entropy,omitempty"`
+	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
+	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
+	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
+	Cases      *CasesDocument   `json:"cases,omitempty" yaml:"cases,omitempty"`
+	References []string         `json:"references,omitempty" yaml:"references,omitempty"`
 }
 
 // PathsDocument is Paths as an author writes them.
@@ -46,6 +50,8 @@ func (r Rule) Document() Document {
 	d := Document{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
 		Languages: r.Languages, In: r.In, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
+		Entropy: entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
+		Supersedes: r.Supersedes,
 	}
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
@@ -72,6 +78,7 @@ func (d Document) Rule() Rule {
 		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
 		Languages: d.Languages, In: d.In, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
 		Disabled: d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
+		Conditions: d.conditions(), Supersedes: d.Supersedes,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {
@@ -85,8 +92,11 @@ func (d Document) Rule() Rule {
 }
 
 // Etag stands for the content of the document: equal etags mean equal documents.
-func (d Document) Etag() string {
-	sum := sha256.Sum256(d.JSON())
+func (d Document) Etag() string { return EtagOf(d.JSON()) }
+
+// EtagOf is the etag of the document that is written so by Document.JSON.
+func EtagOf(document []byte) string {
+	sum := sha256.Sum256(document)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -72,6 +72,9 @@ func nodeOf(d *json.Decoder) (*yaml.Node, error) {
 		_, err = d.Token()
 	case json.Number:
 		n.Tag = "!!int"
+		if strings.ContainsAny(n.Value, ".eE") {
+			n.Tag = "!!float"
+		}
 	case bool:
 		n.Tag = "!!bool"
 	case string:

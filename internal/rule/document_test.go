@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -31,8 +32,16 @@ func TestDocumentsThereAndBack(t *testing.T) {
 		Scope: rule.ScopeRepo, Repo: "acme/shop", Multiline: true, Redact: true, Disabled: true, Mode: rule.ModeEnforce,
 		Paths: rule.Paths{Include: []string{"**/*.go", "*"}, Exclude: []string{"[a-z]"}}, Origin: rule.OriginRepository,
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, References: []string{"https://example.com/?a#b"},
+		Conditions: match.Conditions{
+			Entropy: &match.Entropy{Min: 2.5}, Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
+		},
 	}
-	rules = append(rules, whole)
+	superseding := rule.Rule{
+		ID: "superseding", Type: rule.TypeRegex, Pattern: "(a)", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
+		Mode: rule.ModeEnforce, Origin: rule.OriginCustom, Supersedes: []string{"a/r00", "other"},
+		Conditions: match.Conditions{Entropy: &match.Entropy{Min: 3, Group: 1}},
+	}
+	rules = append(rules, superseding, whole)
 
 	data, err := rule.DocumentsOf(rules).YAML()
 	require.NoError(t, err)

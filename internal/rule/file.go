@@ -291,6 +291,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"enabled": d.flag(&enabled),
 		"mode":    d.text((*string)(&r.Mode)),
 	}
+	d.conditions(&r, known)
 	if kind != repositoryFile {
 		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // Severity says how bad it is to merge what a rule found. Lower is worse, so
@@ -137,9 +138,11 @@ type Rule struct {
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
-	References []string // where to read more
-	Disabled   bool     // it is known and not matched; a rule is enabled unless somebody says so
-	Mode       Mode     // "" for ModeEnforce
+	Conditions match.Conditions // that a match must meet to be a hit
+	Supersedes []string         // ids of rules that have no hit on a line on which this one has
+	References []string         // where to read more
+	Disabled   bool             // it is known and not matched; a rule is enabled unless somebody says so
+	Mode       Mode             // "" for ModeEnforce
 	Origin     Origin
 
 	// What the store keeps of rules from the API. Others have none of it.
@@ -318,8 +321,9 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, multiline, redact, mode, whether it is disabled, and origin,
-// whatever the order of the rules; and the globs of paths that no rule looks at.
+// paths, languages, places, multiline, redact, mode, whether it is disabled, origin,
+// conditions and the rules that it supersedes, whatever the order of the rules; and the
+// globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -352,6 +356,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.flags(r.Multiline)
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
+		d.conditions(*r.Rule)
 	}
 
 	d.set(exclude)

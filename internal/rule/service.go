@@ -267,7 +267,8 @@ func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
 
 // TestRule returns what the pattern of a rule matches in a text: the first match
 // on each line, at most MaxTestHits of them, and whether there were more. Of the
-// rule its type, which may be missing, pattern, languages, places and multiline count.
+// rule its type, which may be missing, pattern, languages, places, multiline and
+// conditions count.
 func (s *Service) TestRule(ctx context.Context, r Rule, text string) (hits []match.Hit, truncated bool, err error) {
 	if r.Type != "" {
 		if err := checkType(r.Type); err != nil {

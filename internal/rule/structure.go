@@ -28,7 +28,11 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 	for _, x := range []struct {
 		field string
 		given bool
-	}{{"multiline", r.Multiline}, {"redact", r.Redact}, {"in", len(r.In) > 0}} {
+	}{
+		{"multiline", r.Multiline}, {"redact", r.Redact}, {"in", len(r.In) > 0},
+		{"entropy", r.Conditions.Entropy != nil}, {"stopwords", len(r.Conditions.Stopwords) > 0},
+		{"allow", len(r.Conditions.Allow) > 0}, {"supersedes", len(r.Supersedes) > 0},
+	} {
 		if x.given {
 			v.Add(x.field, "is not allowed with type %q, which matches code over lines", TypeStructure)
 		}
@@ -96,11 +100,13 @@ func (p patterns) of(l *syntax.Language) *structure.Pattern {
 	return p.first
 }
 
-// ToMatch is the rule as the engine takes it, without its files. A structure rule is
+// ToMatch is the rule as the engine takes it, without its files and what it supersedes. A structure rule is
 // looked for by its rarest word.
 func (r Rule) ToMatch() match.Rule {
 	if r.Type != TypeStructure {
-		return match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0}
+		return match.Rule{
+			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
+		}
 	}
 
 	best, least := "", -1.0

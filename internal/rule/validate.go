@@ -132,6 +132,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
 	before := len(v)
+	checkConditions(&v, r)
 	checkList(&v, "cases.match", r.Cases.Match, MaxCases, checkCase)
 	checkList(&v, "cases.no_match", r.Cases.NoMatch, MaxCases, checkCase)
 	if n := size(r.Cases.Match, r.Cases.NoMatch); n > MaxAllCases {
@@ -256,15 +257,16 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 // Try matches a rule on a text as a review would if the text were a file of such
 // languages, by default of the rule's first one, of which every line was added. Of the
 // rule what it matches counts. Try returns at most limit hits and whether there
-// were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
-// that a rule can't have or that takes more than caseWork, and when ctx ends.
+// were more. It fails with an *errs.Error of kind InvalidArgument for what a rule
+// can't have or what takes more than caseWork, and when ctx ends.
 func Try(
 	ctx context.Context, r Rule, languages []string, text string, limit int,
 ) (hits []match.Hit, truncated bool, err error) {
 	var v errs.Violations
-	if err = r.checkPattern(&v); err != nil {
-		return nil, false, errs.Invalid("pattern", "%v", err)
+	if err := r.checkPattern(&v); err != nil {
+		v.Add("pattern", "%v", err)
 	}
+	checkConditions(&v, Rule{Pattern: r.Pattern, Conditions: r.Conditions})
 	checkPlaces(&v, r.In)
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	if err := v.Err(); err != nil {

@@ -229,6 +229,10 @@ func TestDigest(t *testing.T) {
 		"multiline": func(r *rule.Rule) { r.Multiline = true },
 		"redact":    func(r *rule.Rule) { r.Redact = true },
 		"origin":    func(r *rule.Rule) { r.Origin = rule.OriginCustom },
+		"entropy":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
+		"stopwords": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"x"} },
+		"allow":     func(r *rule.Rule) { r.Conditions.Allow = []string{"x"} },
+		"silences":  func(r *rule.Rule) { r.Supersedes = []string{"x"} },
 	} {
 		c := a
 		change(&c)

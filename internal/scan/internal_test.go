@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // FuzzMask looks for a hidden text in what is shown.
@@ -127,4 +129,32 @@ func TestUTF16Columns(t *testing.T) {
 	}
 	assert.Len(t, s.marks[2], len(line)/markEvery)
 	assert.Empty(t, s.marks[1])
+}
+
+// Who may write to a repository silences nothing with a rule there.
+func TestSupersedes(t *testing.T) {
+	t.Parallel()
+	const def, org, own, file = rule.OriginDefault, rule.OriginCustom, rule.OriginRepository, rule.OriginRulesFile
+	for name, c := range map[string]struct {
+		by, other rule.Rule
+		want      bool
+	}{
+		"of one ruleset":          {rule.Rule{Origin: file}, rule.Rule{Origin: file}, true},
+		"of the organization's":   {rule.Rule{Origin: org}, rule.Rule{Origin: def}, true},
+		"of the file":             {rule.Rule{Origin: file}, rule.Rule{Origin: org}, false},
+		"of the file, of default": {rule.Rule{Origin: file}, rule.Rule{Origin: def}, false},
+		"of the repository":       {rule.Rule{Origin: own}, rule.Rule{Origin: org}, false},
+		"a default rule":          {rule.Rule{Origin: def}, rule.Rule{Origin: org}, false},
+		"one that is observed":    {rule.Rule{Origin: org, Mode: rule.ModeObserve}, rule.Rule{Origin: org}, false},
+		"both are observed": {
+			rule.Rule{Origin: org, Mode: rule.ModeObserve}, rule.Rule{Origin: org, Mode: rule.ModeObserve}, true,
+		},
+		"whole files":    {rule.Rule{Origin: org, Multiline: true}, rule.Rule{Origin: org}, false},
+		"of whole files": {rule.Rule{Origin: org}, rule.Rule{Origin: org, Multiline: true}, false},
+	} {
+		c.by.ID, c.other.ID = "a", "custom/b"
+		c.by.Supersedes = []string{"b", "unknown"}
+		got := supersedes([]rule.Rule{c.by, c.other, {ID: "c", Origin: c.other.Origin}}, c.by)
+		assert.Equal(t, c.want, slices.Equal(got, []int{1}), name)
+	}
 }

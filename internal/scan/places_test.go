@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -39,4 +40,32 @@ func TestPlaces(t *testing.T) {
 	for name, text := range map[string]string{"a.py": "bad # bad\n# bad\n", "noname": "x bad // bad\n  // bad\n"} {
 		assert.Len(t, run(t, &pull{files: []scan.File{file(name, text)}}, code).Findings, 1, name)
 	}
+}
+
+// A match counts when it stands in a place of the rule and meets its conditions.
+func TestPlacesWithConditions(t *testing.T) {
+	t.Parallel()
+	const text = "package a\n" +
+		"var x = \"key1\" // key2\n" +
+		"var y = \"key0\" + \"key3\" // key4\n" +
+		"var z = \"key0\" // key5\n"
+	for _, multiline := range []bool{false, true} {
+		r := regex("a/b", `key\d`, func(r *rule.Rule) {
+			r.In, r.Multiline = []rule.Place{rule.InString}, multiline
+			r.Conditions = match.Conditions{Stopwords: []string{"key0"}}
+		})
+		var got []int
+		for _, f := range run(t, &pull{files: []scan.File{file("a.go", text)}}, r).Findings {
+			got = append(got, f.Line, f.Column)
+		}
+		assert.Equal(t, []int{2, 10, 3, 19}, got, multiline)
+	}
+
+	// What supersedes on a line is a hit as well.
+	better := regex("a/better", "key", func(r *rule.Rule) {
+		r.In, r.Supersedes = []rule.Place{rule.InString}, []string{"a/other"}
+	})
+	other := regex("a/other", "key")
+	result := run(t, &pull{files: []scan.File{file("a.go", "var x = \"key\"\nvar y = 1 // key\n")}}, better, other)
+	assert.Equal(t, []string{"a.go:1 a/better", "a.go:2 a/other"}, places(result))
 }

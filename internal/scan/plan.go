@@ -67,6 +67,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	for i, x := range r.rules {
 		compiled[i] = x.ToMatch()
 		compiled[i].Include, compiled[i].Exclude = x.Paths.Include, x.Paths.Exclude
+		compiled[i].Supersedes = supersedes(r.rules, x)
 		for _, name := range x.Languages {
 			if canonical, ok := language.Canonical(name); ok {
 				name = canonical
@@ -78,6 +79,33 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 
 	return r, err
 }
+
+// supersedes returns the indexes of those of rules, which are by full id, that a rule
+// supersedes. A repository's rule silences none of others, a rule that is only observed
+// none that counts, and an organization's own may name default rules as well.
+func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
+	if isWhole(by) {
+		return nil
+	}
+	for _, id := range by.Supersedes {
+		full := rule.FullID(id)
+		first, _ := slices.BinarySearchFunc(rules, full, func(r rule.Rule, id string) int {
+			return cmp.Compare(r.FullID(), id)
+		})
+		for i := first; i < len(rules) && rules[i].FullID() == full; i++ {
+			x := rules[i]
+			may := x.Origin == by.Origin || by.Origin == rule.OriginCustom && x.Origin == rule.OriginDefault
+			if may && !isWhole(x) && (x.Observed() || !by.Observed()) && full != by.FullID() {
+				indexes = append(indexes, i)
+			}
+		}
+	}
+
+	return indexes
+}
+
+// isWhole says whether a rule is matched on whole files.
+func isWhole(r rule.Rule) bool { return r.Multiline || r.Type == rule.TypeStructure }
 
 // plan is what one scan applies.
 type plan struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -35,6 +36,10 @@ func TestStructureRulesThatAreRefused(t *testing.T) {
 		"multiline: is not allowed": func(r *rule.Rule) { r.Multiline = true },
 		"redact: is not allowed":    func(r *rule.Rule) { r.Redact = true },
 		"in: is not allowed":        func(r *rule.Rule) { r.In = []rule.Place{rule.InCode} },
+		"entropy: is not allowed":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
+		"stopwords: is not allowed": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"a"} },
+		"allow: is not allowed":     func(r *rule.Rule) { r.Conditions.Allow = []string{"a"} },
+		"supersedes: is not":        func(r *rule.Rule) { r.Supersedes = []string{"a/b"} },
 		"languages: is required":    func(r *rule.Rule) { r.Languages = nil },
 		"has no structure":          func(r *rule.Rule) { r.Languages = []string{"lua"} },
 		"without the other one":     func(r *rule.Rule) { r.Pattern = "f(" },

@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // toProtoRule makes a rule one for the wire, where origins have the same numbers.
 func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
-	return &scannerv1.ScanRule{
+	c := r.Conditions
+	out := &scannerv1.ScanRule{
 		Id:          r.ID,
 		Type:        r.Type,
 		Pattern:     r.Pattern,
@@ -27,7 +29,15 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
 		In:          rule.WordsOf(r.In),
+		Stopwords:   c.Stopwords,
+		Allow:       c.Allow,
+		Supersedes:  r.Supersedes,
 	}
+	if c.Entropy != nil {
+		out.Entropy = &scannerv1.ScanRule_Entropy{Min: c.Entropy.Min, Group: int32(c.Entropy.Group)}
+	}
+
+	return out
 }
 
 func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
@@ -43,6 +53,11 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 	mode := rule.ModeEnforce
 	if p.GetObserve() {
 		mode = rule.ModeObserve
+	}
+
+	conditions := match.Conditions{Stopwords: p.GetStopwords(), Allow: p.GetAllow()}
+	if e := p.GetEntropy(); e != nil {
+		conditions.Entropy = &match.Entropy{Min: e.GetMin(), Group: int(e.GetGroup())}
 	}
 
 	return rule.Rule{
@@ -61,6 +76,8 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Disabled:   p.GetDisabled(),
 		Mode:       mode,
 		In:         rule.PlacesOf(p.GetIn()),
+		Conditions: conditions,
+		Supersedes: p.GetSupersedes(),
 	}, nil
 }
 

@@ -12,45 +12,58 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// identity has the provider say whose code it is. No token of the provider is kept.
+// identity has the provider say whose code it is.
 func (s *Service) identity(
 	ctx context.Context, from account.Client, code string, a attempt,
 ) (account.Identity, error) {
-	at, err := s.discover(ctx)
+	subject, says, err := s.claims(ctx, from, code, a)
 	if err != nil {
 		return account.Identity{}, err
+	}
+
+	return s.identityOf(subject, says, a.Again), nil
+}
+
+// claims has the provider say what it knows of whose code it is. No token of the
+// provider is kept.
+func (s *Service) claims(
+	ctx context.Context, from account.Client, code string, a attempt,
+) (subject string, says claims, err error) {
+	at, err := s.discover(ctx)
+	if err != nil {
+		return "", nil, err
 	}
 	ctx = s.clientContext(ctx)
 	tokens, err := at.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused) && refused.Response.StatusCode < 500:
-		return account.Identity{}, s.refuse(from, "the provider refused the code: "+errs.Cut(refused.ErrorCode, 100))
+		return "", nil, s.refuse(from, "the provider refused the code: "+errs.Cut(refused.ErrorCode, 100))
 	case err != nil:
 		s.Log.Warn("the identity provider could not be asked for a token", "error", errs.Cut(err.Error(), 500))
-		return account.Identity{}, errAway()
+		return "", nil, errAway()
 	}
 
 	raw, _ := tokens.Extra("id_token").(string)
 	token, err := at.verifier.Verify(ctx, raw)
 	if err != nil {
-		return account.Identity{}, s.refuse(from, errs.Cut(err.Error(), 500))
+		return "", nil, s.refuse(from, errs.Cut(err.Error(), 500))
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1 {
-		return account.Identity{}, s.refuse(from, "the nonce is another one")
+		return "", nil, s.refuse(from, "the nonce is another one")
 	}
-	says := claims{}
+	says = claims{}
 	if err := token.Claims(&says); err != nil {
-		return account.Identity{}, s.refuse(from, "the claims can't be read")
+		return "", nil, s.refuse(from, "the claims can't be read")
 	}
 	if party := says.text("azp"); party != "" && party != s.Provider.ClientID {
-		return account.Identity{}, s.refuse(from, "the token was issued to another client")
+		return "", nil, s.refuse(from, "the token was issued to another client")
 	}
 	if err := s.askMore(ctx, at, tokens, token.Subject, says); err != nil {
-		return account.Identity{}, s.refuse(from, errs.Cut(err.Error(), 500))
+		return "", nil, s.refuse(from, errs.Cut(err.Error(), 500))
 	}
 
-	return s.identityOf(token.Subject, says, a.Again), nil
+	return token.Subject, says, nil
 }
 
 // askMore adds what only the provider's endpoint for that says of a person, when the
@@ -90,8 +103,9 @@ func (s *Service) identityOf(subject string, says claims, again bool) account.Id
 		Issuer: s.Provider.Issuer, Subject: subject, Name: says.text("name"), Managed: s.Provider.Managed(),
 		Roles: s.Provider.RolesOf(says.texts(s.Provider.GroupsClaim)),
 	}
-	if says["email_verified"] == true || says["email_verified"] == "true" {
-		i.Email = says.text("email")
+	verified := says["email_verified"] == true || says["email_verified"] == "true"
+	if email := says.text("email"); verified && !s.breaksGlass(email) {
+		i.Email = email
 	}
 	if seconds, ok := says["auth_time"].(float64); ok {
 		i.ShownAt = time.Unix(int64(seconds), 0)
@@ -100,6 +114,14 @@ func (s *Service) identityOf(subject string, says claims, again bool) account.Id
 	}
 
 	return i
+}
+
+// breaksGlass reports whether an email is that of who signs in with a password always.
+// He is never linked by it: he is there for when the provider can't be trusted.
+func (s *Service) breaksGlass(email string) bool {
+	owner := account.CleanEmail(s.Provider.BreakGlass)
+
+	return owner != "" && account.CleanEmail(email) == owner
 }
 
 // claims are what a provider says of a person.

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -94,12 +93,13 @@ type attempt struct {
 	Verifier string    `json:"verifier"`
 	ReturnTo string    `json:"return_to"`
 	Again    bool      `json:"again"`
+	Trial    string    `json:"trial"` // the user who only tries it; "" for a sign-in
 	Expires  time.Time `json:"expires"`
 }
 
 // Begin returns where a browser is sent to sign in, and what a cookie keeps until it is
-// back at CallbackPath. returnTo is the path of this server that the person goes on at;
-// "/" in place of anything else. It fails with Unavailable while the provider is away.
+// back at CallbackPath. returnTo is the path that the person goes on at, "/" in place of a
+// long one; the pages see to it that it is one of theirs. It fails with Unavailable while the provider is away.
 func (s *Service) Begin(ctx context.Context, returnTo string) (redirectURL, cookie string, err error) {
 	return s.begin(ctx, attempt{ReturnTo: returnTo})
 }
@@ -116,7 +116,9 @@ func (s *Service) begin(ctx context.Context, a attempt) (redirectURL, cookie str
 		return "", "", err
 	}
 
-	a.ReturnTo = ownPath(a.ReturnTo)
+	if len(a.ReturnTo) > maxReturnTo {
+		a.ReturnTo = "/"
+	}
 	a.State, a.Nonce, a.Verifier = rand.Text(), rand.Text(), oauth2.GenerateVerifier()
 	a.Expires = s.Now().Add(Lasts)
 	plain, err := json.Marshal(a)
@@ -136,17 +138,6 @@ func (s *Service) begin(ctx context.Context, a attempt) (redirectURL, cookie str
 	return at.oauth.AuthCodeURL(a.State, options...), base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// ownPath returns a path of this server, so that no link to the sign-in leads elsewhere.
-func ownPath(path string) string {
-	u, err := url.Parse(path)
-	if err != nil || len(path) > maxReturnTo || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") ||
-		strings.HasPrefix(path, "//") || strings.ContainsRune(path, '\\') {
-		return "/"
-	}
-
-	return path
-}
-
 // Finish signs in who is back from the provider: it returns the token of the session,
 // and the path that the person goes on at. cookie is what Begin said, and query that of
 // the request. It fails with Unauthenticated (SIGN_IN_FAILED), and with Unavailable while
@@ -158,14 +149,11 @@ func (s *Service) Finish(
 	if err != nil {
 		return "", "", err
 	}
-	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(a.State)) != 1 {
-		return "", "", s.refuse(from, "the state is another one")
+	if a.Trial != "" {
+		return "", "", s.refuse(from, "it was a trial")
 	}
-	if issuer := query.Get("iss"); issuer != "" && issuer != s.Provider.Issuer {
-		return "", "", s.refuse(from, "another provider answers")
-	}
-	if code := query.Get("error"); code != "" {
-		return "", "", s.refuse(from, "the provider says "+errs.Cut(code, 100))
+	if err := s.answered(from, a, query); err != nil {
+		return "", "", err
 	}
 
 	asking, cancel := context.WithTimeout(ctx, patience)
@@ -177,6 +165,21 @@ func (s *Service) Finish(
 	session, err = s.Accounts.SignInBy(ctx, from, identity)
 
 	return session, a.ReturnTo, err
+}
+
+// answered checks that a provider's answer is one to what began.
+func (s *Service) answered(from account.Client, a attempt, query url.Values) error {
+	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(a.State)) != 1 {
+		return s.refuse(from, "the state is another one")
+	}
+	if issuer := query.Get("iss"); issuer != "" && issuer != s.Provider.Issuer {
+		return s.refuse(from, "another provider answers")
+	}
+	if code := query.Get("error"); code != "" {
+		return s.refuse(from, "the provider says "+errs.Cut(code, 100))
+	}
+
+	return nil
 }
 
 // opened returns what a cookie keeps.

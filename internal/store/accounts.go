@@ -188,6 +188,21 @@ func (t *tx) auditUser(ctx context.Context, userID string, c audit.Change) error
 	return nil
 }
 
+// SetName implements account.Store.
+func (s *Store) SetName(ctx context.Context, userID, name string) error {
+	return s.write(ctx, "name a user", allOrganizations, func(t *tx) error {
+		u, err := t.existing(ctx, userID)
+		if err != nil || u.Name == name {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE users SET name = ? WHERE id = ?`, name, userID); err != nil {
+			return err
+		}
+
+		return t.auditUser(ctx, userID, audit.Change{Action: audit.UserName, Target: userID})
+	})
+}
+
 // SetPassword implements account.Store.
 func (s *Store) SetPassword(ctx context.Context, userID, password, keep string) error {
 	return s.write(ctx, "set a password", allOrganizations, func(t *tx) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/audit"
@@ -54,12 +55,13 @@ func (t *tx) identified(ctx context.Context, i account.Identity) (u account.User
 	if err != nil {
 		return u, err
 	}
-	if known {
+	switch {
+	case !known:
+		u, err = t.invitedUser(ctx, i.New, true)
+	default:
 		if u, err = t.existing(ctx, u.ID); err == nil {
-			err = t.checkUnlinked(ctx, u.ID, i.Issuer)
+			u, err = t.linkable(ctx, u, i.Issuer)
 		}
-	} else {
-		u, err = t.invitedUser(ctx, i.New)
 	}
 	if err != nil {
 		return u, err
@@ -82,20 +84,40 @@ func acting(ctx context.Context, u account.User) context.Context {
 	return audit.NewContext(ctx, actor)
 }
 
-// checkUnlinked fails when a user has another identity of the issuer: then the email
-// belongs to somebody else by now.
-func (t *tx) checkUnlinked(ctx context.Context, userID, issuer string) error {
-	var linked bool
-	err := t.get(ctx, &linked, `SELECT EXISTS (SELECT 1 FROM identities WHERE user_id = ? AND issuer = ?)`, userID, issuer)
-	if err == nil && linked {
-		return errSignIn("The account with this email belongs to another identity at the provider; ask the operator.")
+// linkable returns a user who may be linked by his email: he is invited, or the operator
+// made the account and nobody has signed in to it. Nobody else is linked so, because an
+// email may have another owner at the provider than here. Somebody's invitation gives no
+// rights in organizations of others, so all that the user is a member of have to invite.
+// A user with another identity of the issuer never is.
+func (t *tx) linkable(ctx context.Context, u account.User, issuer string) (account.User, error) {
+	var issuers []string
+	if err := t.list(ctx, &issuers, `SELECT issuer FROM identities WHERE user_id = ?`, u.ID); err != nil {
+		return u, err
+	}
+	if slices.Contains(issuers, issuer) {
+		return u, errSignIn("The account with this email belongs to another identity at the provider; ask the operator.")
+	}
+	var elsewhere bool
+	if err := t.get(ctx, &elsewhere, `SELECT COUNT(*) > 0 FROM memberships WHERE user_id = ? AND organization NOT IN
+		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`, u.ID, u.Email, at(t.now)); err != nil {
+		return u, err
+	}
+	unused := u.Password == "" && len(issuers) == 0
+	if elsewhere && !unused {
+		return u, errSignIn("The account with your email is in use, and an email does not link such an account. " +
+			"Sign in as before, or ask an admin to remove you and to invite you again.")
+	}
+	invited, err := t.invitedUser(ctx, u, false)
+	if errs.ReasonOf(err) == errs.ReasonSignInFailed && unused {
+		return u, nil
 	}
 
-	return err
+	return invited, err
 }
 
-// invitedUser makes a user whose email has open invitations, and accepts them.
-func (t *tx) invitedUser(ctx context.Context, u account.User) (account.User, error) {
+// invitedUser accepts the open invitations of a user's email, and makes the user when he
+// is new.
+func (t *tx) invitedUser(ctx context.Context, u account.User, isNew bool) (account.User, error) {
 	var rows []invitationRow
 	err := t.list(ctx, &rows, `SELECT `+invitationColumns+` FROM invitations
 		WHERE email = ? AND `+openInvitation+` ORDER BY organization, id`, u.Email, at(t.now))
@@ -103,15 +125,18 @@ func (t *tx) invitedUser(ctx context.Context, u account.User) (account.User, err
 		return u, err
 	}
 	if len(rows) == 0 {
-		return u, errSignIn("There is no account for your email here; ask an admin for an invitation.")
+		return u, errSignIn("There is no open invitation for your email here; ask an admin for an invitation.")
 	}
 
 	ctx = acting(ctx, u)
-	if u, err = t.insertUser(ctx, u, rows[0].Organization); err != nil {
-		return u, err
+	if isNew {
+		if u, err = t.insertUser(ctx, u, rows[0].Organization); err != nil {
+			return u, err
+		}
 	}
 	for _, row := range rows {
-		if err := t.accept(ctx, row.invitation(), u); err != nil {
+		err := t.accept(ctx, row.invitation(), u)
+		if err != nil && errs.ReasonOf(err) != errs.ReasonMemberExists { // who is a member already stays what he is
 			return u, err
 		}
 	}

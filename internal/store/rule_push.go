@@ -16,10 +16,29 @@ import (
 // historyRows is how many changes of an organization's rules are kept.
 const historyRows = 50_000
 
-// ruleChange is one change of a rule, for its history.
+// ruleChange is one change of a rule, and what its history gets.
 type ruleChange struct {
-	action rule.Action
-	row    ruleRow // as it is then; of a rule that is deleted only the ids
+	action   rule.Action
+	row      ruleRow // as it is then; of a rule that is deleted only the full id
+	document string  // "" of a rule that is deleted
+}
+
+// changesOf encodes what a batch changes, before a transaction makes others wait.
+func changesOf(ctx context.Context, org string, b rule.Batch) []ruleChange {
+	changes := make([]ruleChange, 0, len(b.Create)+len(b.Update)+len(b.Delete))
+	add := func(rules []rule.Rule, action rule.Action) {
+		for _, r := range rules {
+			document := r.Document().JSON()
+			changes = append(changes, ruleChange{action, rowOf(ctx, org, r, document), string(document)})
+		}
+	}
+	add(b.Create, rule.ActionCreate)
+	add(b.Update, rule.ActionUpdate)
+	for _, id := range b.Delete {
+		changes = append(changes, ruleChange{action: rule.ActionDelete, row: ruleRow{FullID: id}})
+	}
+
+	return changes
 }
 
 // changeRules is write for changes of an organization's rules, which come one after
@@ -60,11 +79,7 @@ func (t *tx) recordRules(ctx context.Context, org string, added, quota int, chan
 	err = t.insert(ctx, "rule_history", "organization, seq, full_id, at, actor, action, rule", len(changes),
 		func(i int) []any {
 			c := changes[i]
-			document := ""
-			if c.action != rule.ActionDelete {
-				document = string(c.row.rule().Document().JSON())
-			}
-			return []any{org, first + int64(i), c.row.FullID, at(t.now), by, string(c.action), document}
+			return []any{org, first + int64(i), c.row.FullID, at(t.now), by, string(c.action), c.document}
 		})
 	if err != nil {
 		return 0, err
@@ -170,11 +185,12 @@ func (s *Store) GetRules(ctx context.Context, org string, fullIDs []string) (rul
 
 // ApplyRules implements rule.Store.
 func (s *Store) ApplyRules(ctx context.Context, org string, b rule.Batch) (etag string, err error) {
+	changes := changesOf(ctx, org, b)
 	err = s.changeRules(ctx, "push rules", org, func(t *tx, before string) (err error) {
 		if before != b.Etag {
 			return rule.RulesChanged()
 		}
-		if etag, _, err = t.applyRules(ctx, org, b); err != nil {
+		if etag, err = t.applyRules(ctx, org, changes, b.Quota); err != nil {
 			return err
 		}
 
@@ -198,45 +214,48 @@ func counts(b rule.Batch) (fields []audit.Field) {
 	return fields
 }
 
-// applyRules does what a batch says, whatever its etag, and returns the etag
-// afterwards and the rules that it created and updated.
-func (t *tx) applyRules(ctx context.Context, org string, b rule.Batch) (etag string, rows []ruleRow, err error) {
-	gone := slices.Clone(b.Delete)
-	for _, r := range b.Update {
-		gone = append(gone, r.FullID())
+// applyRules makes changes and writes their history, whatever the etag of the rules.
+// It returns the etag afterwards, and completes the rows of the changes.
+func (t *tx) applyRules(ctx context.Context, org string, changes []ruleChange, quota int) (etag string, err error) {
+	var gone []string
+	added := 0
+	for _, c := range changes {
+		switch c.action {
+		case rule.ActionCreate:
+			added++
+		case rule.ActionDelete:
+			added--
+		}
+		if c.action != rule.ActionCreate {
+			gone = append(gone, c.row.FullID)
+		}
 	}
 	before, err := t.removeRules(ctx, org, gone)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 
-	changes := make([]ruleChange, 0, len(b.Create)+len(gone))
-	add := func(r rule.Rule, action rule.Action) {
-		row := rowOf(ctx, org, r)
-		row.CreatedAt, row.CreatedBy, row.UpdatedAt = at(t.now), row.UpdatedBy, at(t.now)
-		if action == rule.ActionUpdate {
-			row.CreatedAt, row.CreatedBy = before[row.FullID].CreatedAt, before[row.FullID].CreatedBy
+	var rows []ruleRow
+	for i := range changes {
+		c := &changes[i]
+		if c.action == rule.ActionDelete {
+			continue
 		}
-		rows, changes = append(rows, row), append(changes, ruleChange{action, row})
-	}
-	for _, r := range b.Create {
-		add(r, rule.ActionCreate)
-	}
-	for _, r := range b.Update {
-		add(r, rule.ActionUpdate)
-	}
-	for _, id := range b.Delete {
-		changes = append(changes, ruleChange{rule.ActionDelete, ruleRow{FullID: id}})
+		c.row.CreatedAt, c.row.CreatedBy, c.row.UpdatedAt = at(t.now), c.row.UpdatedBy, at(t.now)
+		if c.action == rule.ActionUpdate {
+			c.row.CreatedAt, c.row.CreatedBy = before[c.row.FullID].CreatedAt, before[c.row.FullID].CreatedBy
+		}
+		rows = append(rows, c.row)
 	}
 	for some := range slices.Chunk(rows, rowsPerInsert) {
 		if err := t.insertRow(ctx, "rules", ruleColumns, some); err != nil {
-			return "", nil, err
+			return "", err
 		}
 	}
 
-	last, err := t.recordRules(ctx, org, len(b.Create)-len(b.Delete), b.Quota, changes)
+	last, err := t.recordRules(ctx, org, added, quota, changes)
 
-	return etagOf(last), rows, err
+	return etagOf(last), err
 }
 
 // removeRules deletes rules, and returns who created them and when. One that is not

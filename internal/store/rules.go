@@ -10,42 +10,52 @@ import (
 
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
-	`created_at, created_by, updated_at, updated_by`
+	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, conditions, enabled, ` +
+	`mode, etag, size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
-	Organization string               `db:"organization"`
-	FullID       string               `db:"full_id"`
-	ID           string               `db:"id"`
-	Type         string               `db:"type"`
-	Pattern      string               `db:"pattern"`
-	Message      string               `db:"message"`
-	Severity     severity             `db:"severity"`
-	Scope        rule.Scope           `db:"scope"`
-	Repo         string               `db:"repo"`
-	PathsInclude jsonOf[[]string]     `db:"paths_include"`
-	PathsExclude jsonOf[[]string]     `db:"paths_exclude"`
-	Places       jsonOf[[]rule.Place] `db:"places"`
-	Multiline    bool                 `db:"multiline"`
-	Redact       bool                 `db:"redact"`
-	CasesMatch   jsonOf[[]string]     `db:"cases_match"`
-	CasesNoMatch jsonOf[[]string]     `db:"cases_no_match"`
-	References   jsonOf[[]string]     `db:"refs"`
-	Languages    jsonOf[[]string]     `db:"languages"`
-	Enabled      bool                 `db:"enabled"`
-	Mode         rule.Mode            `db:"mode"`
-	Etag         string               `db:"etag"`
-	Size         int                  `db:"size"`
-	CreatedAt    timestamp            `db:"created_at"`
-	CreatedBy    string               `db:"created_by"`
-	UpdatedAt    timestamp            `db:"updated_at"`
-	UpdatedBy    string               `db:"updated_by"`
+	Organization string                 `db:"organization"`
+	FullID       string                 `db:"full_id"`
+	ID           string                 `db:"id"`
+	Type         string                 `db:"type"`
+	Pattern      string                 `db:"pattern"`
+	Message      string                 `db:"message"`
+	Severity     severity               `db:"severity"`
+	Scope        rule.Scope             `db:"scope"`
+	Repo         string                 `db:"repo"`
+	PathsInclude jsonOf[[]string]       `db:"paths_include"`
+	PathsExclude jsonOf[[]string]       `db:"paths_exclude"`
+	Places       jsonOf[[]rule.Place]   `db:"places"`
+	Multiline    bool                   `db:"multiline"`
+	Redact       bool                   `db:"redact"`
+	CasesMatch   jsonOf[[]string]       `db:"cases_match"`
+	CasesNoMatch jsonOf[[]string]       `db:"cases_no_match"`
+	References   jsonOf[[]string]       `db:"refs"`
+	Languages    jsonOf[[]string]       `db:"languages"`
+	Conditions   jsonOf[ruleConditions] `db:"conditions"`
+	Enabled      bool                   `db:"enabled"`
+	Mode         rule.Mode              `db:"mode"`
+	Etag         string                 `db:"etag"`
+	Size         int                    `db:"size"`
+	CreatedAt    timestamp              `db:"created_at"`
+	CreatedBy    string                 `db:"created_by"`
+	UpdatedAt    timestamp              `db:"updated_at"`
+	UpdatedBy    string                 `db:"updated_by"`
+}
+
+// ruleConditions are what decides about the matches of a rule.
+type ruleConditions struct {
+	Entropy    *match.Entropy `json:"entropy,omitempty"`
+	Stopwords  []string       `json:"stopwords,omitempty"`
+	Allow      []string       `json:"allow,omitempty"`
+	Supersedes []string       `json:"supersedes,omitempty"`
 }
 
 // rule makes the domain's rule of the row.
@@ -55,37 +65,46 @@ func (r ruleRow) rule() rule.Rule {
 		origin = rule.OriginRepository
 	}
 
+	c := r.Conditions.value
+
 	return rule.Rule{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: rule.Severity(r.Severity),
 		Scope: r.Scope, Repo: r.Repo,
 		Paths:     rule.Paths{Include: r.PathsInclude.value, Exclude: r.PathsExclude.value},
 		Multiline: r.Multiline, Redact: r.Redact,
-		Cases:     rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
-		Languages: r.Languages.value, In: r.Places.value,
+		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
+		Languages:  r.Languages.value,
+		In:         r.Places.value,
+		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
+		Supersedes: c.Supersedes,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
 	}
 }
 
-// rowOf makes the row of a rule as it is to be stored, but for the times and who
-// created it.
-func rowOf(ctx context.Context, org string, r rule.Rule) ruleRow {
+// rowOf makes the row of a rule with that document as it is to be stored, but for the
+// times and who created it.
+func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRow {
 	return ruleRow{
 		Organization: org, FullID: r.FullID(), ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message,
 		Severity: severity(r.Severity), Scope: r.Scope, Repo: r.Repo, Multiline: r.Multiline, Redact: r.Redact,
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
-		Places:  jsonOf[[]rule.Place]{r.In},
-		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: r.Document().Etag(),
-		Size: len(r.Document().JSON()), UpdatedBy: audit.FromContext(ctx).String(),
+		Places: jsonOf[[]rule.Place]{r.In},
+		Conditions: jsonOf[ruleConditions]{ruleConditions{
+			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes,
+		}},
+		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
+		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}
 }
 
 // CreateRule implements rule.Store.
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (out rule.Rule, err error) {
+	changes := changesOf(ctx, org, rule.Batch{Create: []rule.Rule{r}})
 	err = s.changeRules(ctx, "create a rule", org, func(t *tx, _ string) error {
-		_, rows, err := t.applyRules(ctx, org, rule.Batch{Create: []rule.Rule{r}, Quota: quota})
+		_, err := t.applyRules(ctx, org, changes, quota)
 		if s.dialect.classify(err) == duplicate {
 			return errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
 				"There is a rule %q already. Delete it first, or choose another id.", r.FullID())
@@ -93,7 +112,7 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		if err != nil {
 			return err
 		}
-		out = rows[0].rule()
+		out = changes[0].row.rule()
 
 		return t.audit(ctx, org, audit.Change{Action: audit.RuleCreate, Target: r.FullID(), Fields: []audit.Field{
 			{Name: "severity", After: r.Severity.String()}, {Name: "pattern", After: r.Pattern},
@@ -122,6 +141,7 @@ func ruleNotFound(fullID string) error {
 
 // UpdateRule implements rule.Store.
 func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag string) (out rule.Rule, err error) {
+	changes := changesOf(ctx, org, rule.Batch{Update: []rule.Rule{r}})
 	err = s.changeRules(ctx, "change a rule", org, func(t *tx, _ string) error {
 		var before ruleRow
 		err := t.get(ctx, &before, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`,
@@ -135,11 +155,10 @@ func (s *Store) UpdateRule(ctx context.Context, org string, r rule.Rule, etag st
 			return rule.EtagMismatch(r.FullID())
 		}
 
-		_, rows, err := t.applyRules(ctx, org, rule.Batch{Update: []rule.Rule{r}, Quota: math.MaxInt32})
-		if err != nil {
+		if _, err := t.applyRules(ctx, org, changes, math.MaxInt32); err != nil {
 			return err
 		}
-		out = rows[0].rule()
+		out = changes[0].row.rule()
 
 		return t.audit(ctx, org, audit.Change{
 			Action: audit.RuleUpdate, Target: r.FullID(), Fields: changed(before.rule(), out),
@@ -165,8 +184,9 @@ func changed(before, after rule.Rule) []audit.Field {
 
 // DeleteRule implements rule.Store.
 func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
+	changes := changesOf(ctx, org, rule.Batch{Delete: []string{fullID}})
 	return s.changeRules(ctx, "delete a rule", org, func(t *tx, _ string) error {
-		if _, _, err := t.applyRules(ctx, org, rule.Batch{Delete: []string{fullID}, Quota: math.MaxInt32}); err != nil {
+		if _, err := t.applyRules(ctx, org, changes, math.MaxInt32); err != nil {
 			return err
 		}
 

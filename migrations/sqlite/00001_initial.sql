@@ -268,6 +268,7 @@ CREATE TABLE rules (
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
     languages     TEXT    NOT NULL,
+    conditions    TEXT    NOT NULL, -- what decides about matches, and rules that it supersedes
     enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),
     etag          TEXT    NOT NULL, -- of the content

@@ -105,24 +105,28 @@ type ExplainInput struct {
 
 // known is a rule as it applies here, as JSON has it.
 type known struct {
-	ID         string       `json:"id"`      // full
-	Ruleset    string       `json:"ruleset"` // default, or the path of the rules file
-	Type       string       `json:"type"`
-	Severity   string       `json:"severity"` // that findings have
-	Message    string       `json:"message"`
-	Pattern    string       `json:"pattern"`
-	Multiline  bool         `json:"multiline"`
-	Redact     bool         `json:"redact"`
-	Include    []string     `json:"include,omitempty"`
-	Exclude    []string     `json:"exclude,omitempty"`
-	Languages  []string     `json:"languages,omitempty"`
-	In         []rule.Place `json:"in,omitempty"`
-	Match      []string     `json:"match,omitempty"`
-	NoMatch    []string     `json:"no_match,omitempty"`
-	References []string     `json:"references,omitempty"`
-	Disabled   bool         `json:"disabled"`
-	Overridden bool         `json:"overridden"`
-	Cost       *cost        `json:"cost,omitempty"`
+	ID         string                `json:"id"`      // full
+	Ruleset    string                `json:"ruleset"` // default, or the path of the rules file
+	Type       string                `json:"type"`
+	Severity   string                `json:"severity"` // that findings have
+	Message    string                `json:"message"`
+	Pattern    string                `json:"pattern"`
+	Multiline  bool                  `json:"multiline"`
+	Redact     bool                  `json:"redact"`
+	Include    []string              `json:"include,omitempty"`
+	Exclude    []string              `json:"exclude,omitempty"`
+	Languages  []string              `json:"languages,omitempty"`
+	In         []rule.Place          `json:"in,omitempty"`
+	Entropy    *rule.EntropyDocument `json:"entropy,omitempty"`
+	Stopwords  []string              `json:"stopwords,omitempty"`
+	Allow      []string              `json:"allow,omitempty"`
+	Supersedes []string              `json:"supersedes,omitempty"`
+	Match      []string              `json:"match,omitempty"`
+	NoMatch    []string              `json:"no_match,omitempty"`
+	References []string              `json:"references,omitempty"`
+	Disabled   bool                  `json:"disabled"`
+	Overridden bool                  `json:"overridden"`
+	Cost       *cost                 `json:"cost,omitempty"`
 
 	rule rule.Rule
 }
@@ -140,6 +144,8 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, rule: r,
+		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
+		Supersedes: r.Supersedes,
 	}
 }
 
@@ -328,6 +334,12 @@ func (k known) text(price string) string {
 	if k.Redact {
 		row("Masked", "what it matches is shown nowhere: it is a secret")
 	}
+	if e := k.Entropy; e != nil {
+		row("Only if", "its text looks random"+about(*e))
+	}
+	row("Unless", strings.Join(k.Stopwords, "  "))
+	row("Nor if", k.Allow...)
+	row("Instead of", strings.Join(k.Supersedes, "  "))
 	row("Price", price)
 	row("Finds", k.Match...)
 	row("Leaves", k.NoMatch...)
@@ -340,4 +352,15 @@ func (k known) text(price string) string {
 	fmt.Fprintf(&b, "To accept one finding, write on the line, or the one before, in a comment:\n"+
 		"  prwarden:ignore %s -- why it is fine here\n", k.ID)
 	return b.String()
+}
+
+// about says what entropy asks for beside that.
+func about(e rule.EntropyDocument) (text string) {
+	if e.Group > 0 {
+		text = fmt.Sprintf(", that of group %d", e.Group)
+	}
+	if e.Min > 0 {
+		text += fmt.Sprintf(", with %g bits for each byte", e.Min)
+	}
+	return text
 }

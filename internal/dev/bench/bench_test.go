@@ -132,3 +132,12 @@ func TestHosts(t *testing.T) {
 		assert.Contains(t, out, text)
 	}
 }
+
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	out := measured(t, "people", "-prwarden", filepath.Join(programs, "prwarden"), "-for", "2s", "-every", "100ms",
+		"-people", "2", "-reviews", "100")
+	for _, row := range []string{"| list ", "| review ", "| keys ", "| alone ", "| beside people "} {
+		assert.Contains(t, out, row)
+	}
+}

@@ -1,10 +1,12 @@
 package blackbox_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,7 +61,7 @@ func TestFindingsPage(t *testing.T) {
 
 	fields = append(fields, "reason", "It is a test.", "days", "30", "back", listed)
 	a = owner.sent(t, page+"/triage", fields...)
-	assert.Contains(t, a.body, "Set as false positive: 6 findings.")
+	assert.Contains(t, a.body, "Set as false positive: 6 findings in 2 repositories.")
 	assert.Contains(t, a.body, "Nothing matches")
 	change := a.found(t, `name="change" value="([^"]+)"`)
 	assert.Len(t, strings.Fields(change), 2, "one for each repository")
@@ -164,4 +166,46 @@ func TestTrendsPage(t *testing.T) {
 	assert.Contains(t, a.body, "Nothing is open.")
 	assert.Equal(t, "1", number(owner.get(t, "/o/acme/rules/security/no-eval"), "false positive"))
 	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"?repo=%2e").status)
+}
+
+// TestDecideAboutAll decides about all that match, of more than one page and repository,
+// and undoes that.
+func TestDecideAboutAll(t *testing.T) {
+	t.Parallel()
+	s, _, h := setup(t)
+	owner := s.setUp(t, "acme")
+	c := s.client(s.key(t, "acme"))
+	var many strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&many, "eval(x%d)\n", i)
+	}
+	for _, name := range []string{"acme/shop", "acme/api"} {
+		h.create(t, name, files{"a.js": "a()\n"}).pull(1, files{"a.js": many.String()})
+		c.scan(t, name, 1)
+	}
+	const page = "/o/acme/findings"
+	open := func() int {
+		return strings.Count(owner.get(t, page+"?group=list&rule=security/no-eval&repo=acme/api").body, "<article")
+	}
+	require.Equal(t, 50, open())
+
+	owner.get(t, page+"?group=list&rule=security/no-eval")
+	a := owner.post(t, page+"/triage", "all", "1", "rule", "security/no-eval", "decision", "accepted")
+	require.Equal(t, http.StatusOK, a.status)
+	assert.Contains(t, a.body, "<span data-count>500</span> selected")
+	fields := []string{"bulk", "1", "decision", "accepted", "reason", "generated", "days", "30"}
+	for _, m := range regexp.MustCompile(`name="f" value="([^"]+)"`).FindAllStringSubmatch(a.body, -1) {
+		fields = append(fields, "f", m[1])
+	}
+	require.Len(t, fields, 8+2*500)
+	began := time.Now()
+	sent := owner.post(t, page+"/triage", fields...)
+	t.Log("500 decisions took", time.Since(began))
+	require.Equal(t, http.StatusSeeOther, sent.status, sent.body)
+	a = owner.get(t, sent.header.Get("Location"))
+	assert.Contains(t, a.body, "Accepted: 500 findings in 2 repositories.")
+	assert.Zero(t, open(), "all 300 of the first repository")
+	undo := a.found(t, `name="change" value="([^"]+)"`)
+	assert.Contains(t, owner.sent(t, "/o/acme/undo", "change", undo).body, "Undone: 500 decisions.")
+	assert.Equal(t, 50, open())
 }

@@ -58,3 +58,42 @@ func TestAuditPage(t *testing.T) {
 		assert.Contains(t, refused.body, "This needs the role admin; yours is viewer.")
 	}
 }
+
+// TestNamesAndAccount has a member rename himself, whom a viewer then knows by name.
+func TestNamesAndAccount(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	owner := s.setUp(t, "acme")
+	member, viewer := s.join(t, owner, "acme", "member"), s.join(t, owner, "acme", "viewer")
+
+	a := member.post(t, "/account/name", "name", "a\x01b")
+	assert.Equal(t, http.StatusBadRequest, a.status)
+	assert.Contains(t, a.body, `role="alert"`)
+	a = member.sent(t, "/account/name", "name", "Mia Member")
+	assert.Contains(t, a.body, "Your name is changed.")
+	assert.Contains(t, a.body, `value="Mia Member"`)
+	assert.Contains(t, owner.get(t, "/o/acme/audit").body, "changed their name")
+
+	a = viewer.get(t, "/o/acme/reviews")
+	assert.Contains(t, a.body, ">By Mia Member</option>", "to choose whose reviews are listed")
+	assert.NotContains(t, a.body, "member@example.com")
+}
+
+// TestSSOPage shows owners how single sign-on is configured, and nobody else.
+func TestSSOPage(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	owner := s.setUp(t, "acme")
+	admin := s.join(t, owner, "acme", "admin")
+	const page = "/o/acme/settings/sso"
+	a := owner.get(t, page)
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Contains(t, a.body, "No identity provider")
+	assert.Equal(t, http.StatusNotFound, owner.get(t, page+"/try").status)
+	for _, path := range []string{page, page + "/try"} {
+		a = admin.get(t, path)
+		assert.Equal(t, http.StatusForbidden, a.status)
+		assert.Contains(t, a.body, "This needs the role owner; yours is admin.")
+	}
+	assert.NotContains(t, a.body, `href="`+page+`"`)
+}

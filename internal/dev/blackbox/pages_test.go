@@ -189,3 +189,23 @@ func TestPasswordAgain(t *testing.T) {
 	assert.Contains(t, owner.sent(t, "/account/confirm", "next", next, "password", password).body, "<h1>Members</h1>")
 	assert.Equal(t, http.StatusCreated, owner.post(t, "/o/acme/settings/invitations", invite...).status)
 }
+
+// TestStart leads from / to where somebody has to begin.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, newHosts(t), serverOptions{})
+	stranger := s.browser(t)
+	require.Equal(t, "/sign-in", stranger.get(t, "/").header.Get("Location"))
+	require.Equal(t, "/setup", stranger.get(t, "/sign-in").header.Get("Location"), "there is no user")
+	a := stranger.get(t, "/setup")
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Contains(t, a.body, "there is no user yet", "how to find the line of the log")
+	assert.Contains(t, a.body, "prwarden users create --role owner")
+	assert.NotContains(t, a.body, "token=")
+
+	owner := s.setUp(t, "acme")
+	assert.Equal(t, http.StatusOK, stranger.get(t, "/sign-in").status)
+	assert.Equal(t, "/", stranger.get(t, "/setup").header.Get("Location"))
+	assert.Equal(t, "/o/acme/", owner.get(t, "/").header.Get("Location"))
+	assert.Equal(t, "/o/acme/reviews", owner.get(t, "/o/acme/").header.Get("Location"))
+}

@@ -246,3 +246,73 @@ func TestReviewEvents(t *testing.T) {
 		assert.NotEqual(t, "data: end", events.Text())
 	}
 }
+
+// The list is narrowed to a repository, who created a review, and when. What is newer
+// than a list stands above it, and its rows stay.
+func TestReviewsFilters(t *testing.T) {
+	t.Parallel()
+	s, _, h := setup(t)
+	owner := s.setUp(t, "acme")
+	c := s.client(s.key(t, "acme"))
+	for _, name := range []string{"acme/shop", "acme/api"} {
+		h.create(t, name, files{"a.js": "a()\n"}).pull(1, files{"a.js": "eval(x)\n"})
+		c.scan(t, name, 1)
+	}
+	const page = "/o/acme/reviews"
+	rows := func(a answer) int { return strings.Count(a.body, `class="row"`) }
+	a := owner.get(t, page+"?repo=acme/api")
+	assert.Equal(t, 1, rows(a))
+	assert.Contains(t, a.body, `aria-label="Remove the filter: acme/api"`)
+	assert.Contains(t, a.body, `All <span class="n">1</span>`)
+	me := a.found(t, `<option value="(user:usr_\w+)">By me`)
+	assert.Equal(t, 0, rows(owner.get(t, page+"?by="+me)), "a key created them")
+	assert.Equal(t, 2, rows(owner.get(t, page+"?since=7")))
+	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"?repo=nonsense").status)
+
+	a = owner.get(t, page)
+	from := a.found(t, `data-from="([^"]+)"`)
+	assert.Equal(t, 2, rows(owner.get(t, from)))
+	assert.NotContains(t, owner.get(t, from).body, "new review")
+	events := a.found(t, `data-events="([^"]+)"`)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+events, nil)
+	require.NoError(t, err)
+	stream, err := owner.http.Do(r)
+	require.NoError(t, err)
+	defer stream.Body.Close()
+	require.Equal(t, http.StatusOK, stream.StatusCode)
+	lines := bufio.NewScanner(stream.Body)
+	require.True(t, lines.Scan())
+	c.scan(t, "acme/shop", 1)
+	for lines.Scan() && lines.Text() != "data: changed" {
+		assert.NotContains(t, lines.Text(), "data:")
+	}
+	require.NoError(t, lines.Err())
+	a = owner.get(t, from)
+	assert.Contains(t, a.body, "1 new review<")
+	assert.Equal(t, 2, rows(a))
+	assert.Equal(t, 3, rows(owner.get(t, page)))
+	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"/events").status, "it needs the time")
+}
+
+// The palette leads to pages, repositories, reviews and rules, by words.
+func TestGoPage(t *testing.T) {
+	t.Parallel()
+	s, _, h := setup(t)
+	owner := s.setUp(t, "acme")
+	viewer := s.join(t, owner, "acme", "viewer")
+	c := s.client(s.key(t, "acme"))
+	h.create(t, "acme/shop", files{"a.js": "a()\n"}).pull(1, files{"a.js": "eval(x)\n"})
+	id := c.scan(t, "acme/shop", 1)["review_id"].(string)
+
+	a := owner.get(t, "/o/acme/go")
+	for _, path := range []string{"/o/acme/reviews", "/o/acme/settings/sso", "/account"} {
+		assert.Contains(t, a.body, `<li><a href="`+path+`">`)
+	}
+	a = viewer.get(t, "/o/acme/go?q=acme/shop%231")
+	assert.Contains(t, a.body, `<li><a href="/o/acme/reviews/`+id+`">`)
+	assert.Contains(t, viewer.get(t, "/o/acme/go?q=shop").body, `<li><a href="/o/acme/repositories/acme/shop">`)
+	a = viewer.get(t, "/o/acme/go?q=no-eval")
+	assert.Contains(t, a.body, `<li><a href="/o/acme/rules/security/no-eval">`)
+	assert.NotContains(t, viewer.get(t, "/o/acme/go").body, "/settings/sso", "no page that the role may not see")
+	assert.Contains(t, viewer.get(t, "/o/acme/go?q=nothing+is+called+like+this+at+all").body, "Nothing matches.")
+}

@@ -200,3 +200,31 @@ func TestServerStoppedPastItsLease(t *testing.T) {
 	require.Equal(t, 200, clients[stopped].do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
 	require.Eventually(t, func() bool { return servers[other].children(t) == 0 }, eventually, 10*time.Millisecond)
 }
+
+// Whoever has signed in at one server has at the other, until the session ends, also when
+// the first is gone.
+func TestPersonOnWhicheverServer(t *testing.T) {
+	t.Parallel()
+	servers, _ := twoServers(t, newHosts(t), serverOptions{})
+	owner := servers[0].setUp(t, "acme")
+	const page = "/o/acme/settings/keys"
+	require.Equal(t, 200, owner.get(t, page).status)
+	owner.base = servers[1].base
+	require.Equal(t, 200, owner.get(t, page).status)
+
+	require.Equal(t, 303, servers[0].browser(t).post(t, "/sign-in", "email", "owner@example.com", "password", password).status)
+	owner.base = servers[0].base
+	require.Equal(t, 303, owner.post(t, "/account/sessions", "id", "all").status)
+	owner.base = servers[1].base
+	require.Eventually(t, func() bool { return owner.get(t, page).status == 303 }, eventually, tick, "it ends at the other")
+
+	owner.base = servers[0].base
+	require.Equal(t, 303, owner.post(t, "/sign-in", "email", "owner@example.com", "password", password).status)
+	require.Equal(t, 200, owner.get(t, page).status)
+	servers[0].kill(t)
+	owner.base = servers[1].base
+	a := owner.get(t, page)
+	require.Equal(t, 200, a.status)
+	assert.Contains(t, a.body, "Olga Owner")
+	assert.Contains(t, owner.post(t, page, "name", "made there", "scopes", "reviews:read").body, "prw_")
+}

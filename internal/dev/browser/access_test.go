@@ -5,9 +5,13 @@ package browser
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/demo/stage"
@@ -26,6 +30,8 @@ var screens = map[string]string{
 	"trends":           "/trends",
 	"keys":             "/settings/keys",
 	"members":          "/settings/members",
+	"sso-none":         "/settings/sso",
+	"go":               "/go?q=e",
 	"policy":           "/settings/policy",
 	"connections":      "/settings/connections",
 	"connection-kinds": "/settings/connections/new",
@@ -43,6 +49,7 @@ func TestAccessEmpty(t *testing.T) {
 	s := newSite(t)
 	b := s.newTab(t)
 	b.look("setup", s.setUpURL(t))
+	b.look("setup-help", "/")
 	b.setUp()
 	for name, path := range screens {
 		b.look("empty-"+name, "/o/"+org+path)
@@ -146,4 +153,42 @@ func sum(counts map[string]int) (n int) {
 	}
 
 	return n
+}
+
+// Ctrl K leads to a review by its number, by the keyboard alone.
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	id := s.review(t, stage.Small)
+	b.open("/o/" + org + "/trends")
+	b.run(chromedp.KeyEvent("k", chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.run(chromedp.WaitVisible(`#palette #went a`, chromedp.ByQuery))
+	b.accessible("palette")
+	b.picture("palette")
+	b.run(chromedp.KeyEvent("#" + strconv.Itoa(stage.Small)))
+	b.run(chromedp.WaitVisible(`#palette #went a[href$="`+id+`"]`, chromedp.ByQuery))
+	b.run(chromedp.WaitNotPresent(`#palette #went a[href$="/trends"]`, chromedp.ByQuery))
+	b.press(kb.Enter)
+	b.run(chromedp.WaitVisible(`#review`, chromedp.ByQuery))
+	b.quiet()
+}
+
+// A list says that there is a new review, and shows it when asked to.
+func TestNewReviews(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	s.review(t, stage.Number)
+	b.open("/o/" + org + "/reviews")
+	require.Equal(t, 1, b.count(".row"))
+	s.review(t, stage.Small)
+	b.sees("1 new review")
+	assert.Equal(t, 1, b.count(".row"), "the rows stay")
+	b.click(".fresh")
+	b.run(chromedp.WaitNotPresent(".fresh", chromedp.ByQuery))
+	assert.Equal(t, 2, b.count(".row"))
+	b.quiet()
 }

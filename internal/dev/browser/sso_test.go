@@ -76,8 +76,14 @@ func newSiteWithSSO(t *testing.T) (s *site, issuer string) {
 func (b *tab) signInAt(who string) {
 	b.t.Helper()
 	b.open("/sign-in")
+	b.click(`a[href^="/sign-in/oidc"]`)
+	b.atProvider(who)
+}
+
+// atProvider says there who somebody is.
+func (b *tab) atProvider(who string) {
+	b.t.Helper()
 	b.run(
-		chromedp.Click(`a[href^="/sign-in/oidc"]`, chromedp.ByQuery),
 		chromedp.WaitVisible(`[name=login]`, chromedp.ByQuery),
 		chromedp.SendKeys(`[name=login]`, who, chromedp.ByQuery),
 		chromedp.SendKeys(`[name=password]`, "any", chromedp.ByQuery),
@@ -91,7 +97,8 @@ func (b *tab) signInAt(who string) {
 func TestSingleSignOn(t *testing.T) {
 	t.Parallel()
 	s, issuer := newSiteWithSSO(t)
-	s.newTab(t).setUp()
+	ada := s.newTab(t)
+	ada.setUp()
 	join := func(name, group string) {
 		t.Helper()
 		answer, err := http.Get(issuer + "/groups?name=" + name + "&group=" + group)
@@ -133,6 +140,18 @@ func TestSingleSignOn(t *testing.T) {
 	assert.Contains(t, strings.ToLower(again.text(".me")), "viewer")
 	again.open("/o/" + org + "/settings/keys")
 	assert.Equal(t, "You may not do that", again.text("h1"))
+
+	// The owner sees what the provider says of him, and stays who he is.
+	ada.look("sso", "/o/"+org+"/settings/sso?check")
+	ada.sees("The provider answers.")
+	ada.click(`a[href$="/settings/sso/try"]`)
+	ada.atProvider("bob")
+	ada.sees("Your groups give the role viewer in demo.")
+	ada.sees("bob@example.com")
+	ada.accessible("sso-tried")
+	ada.picture("sso-tried")
+	assert.Equal(t, "Ada Lovelace", ada.text(".me b"))
+	ada.quiet()
 
 	// A callback that nobody began, or that was used, signs nobody in.
 	answer, err := http.Get(s.url + "/auth/oidc/callback?code=a&state=b")

@@ -42,16 +42,18 @@ func Reference(rules []match.Rule, path string, content []byte, added []match.Li
 		if !looksAt(rule, path) {
 			continue
 		}
-		re := regexp.MustCompile(rule.Pattern)
 		if rule.Multiline {
-			hits = append(hits, referenceFile(i, re, content, wanted)...)
+			hits = append(hits, referenceFile(i, rule, content, wanted)...)
 			continue
 		}
 		for n := range lines {
 			if !wanted[n+1] {
 				continue
 			}
-			if loc := re.FindIndex(text(n + 1)); loc != nil {
+			if superseded(rules, i, path, text(n+1)) {
+				continue
+			}
+			if loc := firstOf(rule, text(n+1)); loc != nil {
 				hits = append(hits, match.Hit{Rule: i, Line: n + 1, Column: loc[0] + 1, EndLine: n + 1, EndColumn: loc[1] + 1})
 			}
 		}
@@ -63,15 +65,54 @@ func Reference(rules []match.Rule, path string, content []byte, added []match.Li
 	return hits
 }
 
-func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]bool) []match.Hit {
+// firstOf is the first match of a rule on a line that meets its conditions, or nil.
+func firstOf(rule match.Rule, line []byte) []int {
+	for _, loc := range regexp.MustCompile(rule.Pattern).FindAllSubmatchIndex(line, -1) {
+		if Meets(rule.Conditions, line, loc) {
+			return loc
+		}
+	}
+
+	return nil
+}
+
+// superseded says whether a rule that supersedes a rule has a hit on a line.
+func superseded(rules []match.Rule, i int, path string, line []byte) bool {
+	return slices.ContainsFunc(rules, func(other match.Rule) bool {
+		return slices.Contains(other.Supersedes, i) && looksAt(other, path) && firstOf(other, line) != nil
+	})
+}
+
+// Meets says whether a match meets conditions, in the plainest way.
+func Meets(c match.Conditions, text []byte, loc []int) bool {
+	found := text[loc[0]:loc[1]]
+	if c.Entropy != nil && loc[2*c.Entropy.Group] >= 0 {
+		found = text[loc[2*c.Entropy.Group]:loc[2*c.Entropy.Group+1]]
+	}
+	found = found[:min(len(found), 1<<10)]
+	if c.Entropy != nil && !match.LooksRandom(found, c.Entropy.Min) {
+		return false
+	}
+
+	return !slices.ContainsFunc(c.Stopwords, func(word string) bool {
+		return bytes.Contains(bytes.ToLower(found), bytes.ToLower([]byte(word)))
+	}) && !slices.ContainsFunc(c.Allow, func(pattern string) bool {
+		return regexp.MustCompile(pattern).Match(found)
+	})
+}
+
+func referenceFile(i int, rule match.Rule, content []byte, wanted map[int]bool) []match.Hit {
 	place := func(offset int) (line, column int) {
 		before := content[:offset]
 		return bytes.Count(before, []byte{'\n'}) + 1, offset - bytes.LastIndexByte(before, '\n')
 	}
 	var hits []match.Hit
 	reported := map[int]bool{}
-	for _, loc := range re.FindAllIndex(content, -1) {
-		h := match.Hit{Rule: rule}
+	for _, loc := range regexp.MustCompile(rule.Pattern).FindAllSubmatchIndex(content, -1) {
+		if !Meets(rule.Conditions, content, loc) {
+			continue
+		}
+		h := match.Hit{Rule: i}
 		h.Line, h.Column = place(loc[0])
 		h.EndLine, h.EndColumn = place(loc[1] - 1)
 		h.EndColumn++

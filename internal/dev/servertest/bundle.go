@@ -112,7 +112,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	server := rpc.New(rpc.Config{
 		Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log,
 		Register: api.Services{
-			Reviews: b.Handlers, Rules: api.NewRules(b.Rules, b.Rules), Keys: api.NewKeys(b.Keys),
+			Reviews: b.Handlers, Rules: api.NewRules(b.Rules, b.Rules, true), Keys: api.NewKeys(b.Keys),
 			Policies: api.NewPolicies(policy.NewService(b.Policies, nil)), Audit: api.NewAudit(nil),
 			Triage:   api.NewTriage(b.Triage),
 			Hosts:    api.NewConnections(nil, nil),

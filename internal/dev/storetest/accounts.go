@@ -21,6 +21,7 @@ func accountTests() map[string]func(*testing.T, Harness) {
 		"Accounts/a user is made once, and joins organizations": addedUsers,
 		"Accounts/the first user is made by a link, once":       setUp,
 		"Accounts/a password ends sessions and links":           passwords,
+		"Accounts/a user gets another name":                     renamed,
 		"Accounts/a link resets a password once":                resetLinks,
 		"Accounts/a user is disabled and removed":               disabledUser,
 		"Accounts/what ended goes":                              purgedAccounts,
@@ -185,6 +186,20 @@ func passwords(t *testing.T, h Harness) {
 	require.NoError(t, err)
 	assert.Equal(t, "right", got.Password)
 	assert.Equal(t, errs.NotFound, errs.KindOf(h.Store.SetPassword(ctx, "usr_none", "x", "")))
+}
+
+func renamed(t *testing.T, h Harness) {
+	ctx := t.Context()
+	u := user(t, h, acme, "a", auth.Owner)
+	kept := session(t, h, u, "1")
+	require.NoError(t, h.Store.SetName(ctx, u.ID, "Ada"))
+	require.NoError(t, h.Store.SetName(ctx, u.ID, "Ada"))
+	got, _, err := h.Store.UserByID(ctx, u.ID)
+	require.NoError(t, err)
+	assert.Equal(t, "Ada", got.Name)
+	assert.True(t, hasSession(t, h, kept))
+	assert.Len(t, events(t, h, acme, audit.Filter{Action: audit.UserName}), 1, "of the one that changed something")
+	assert.Equal(t, errs.NotFound, errs.KindOf(h.Store.SetName(ctx, "usr_none", "x")))
 }
 
 func resetLinks(t *testing.T, h Harness) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,15 @@ func identity(subject, name string) account.Identity {
 	u := account.User{ID: "usr_new" + name, Email: name + "@example.com", Name: name}
 
 	return account.Identity{Issuer: "https://id.example.com", Subject: subject, Email: u.Email, Name: name, New: u}
+}
+
+// invitedToo makes a member who has an open invitation besides.
+func invitedToo(t *testing.T, h Harness, name string, role auth.Role) account.User {
+	t.Helper()
+	_ = h.Store.CreateOrganization(t.Context(), organizationOf(acme)) // it may be there
+	invite(t, h, acme, name, role, operator())
+
+	return user(t, h, acme, name, role)
 }
 
 func signInFails(t *testing.T, h Harness, i account.Identity, why string) {
@@ -42,23 +52,35 @@ func roleOf(t *testing.T, h Harness, org, userID string) (auth.Role, account.Sou
 
 func linkedIdentity(t *testing.T, h Harness) {
 	ctx := audit.NewContext(t.Context(), audit.Actor{Kind: audit.User, Address: "192.0.2.7"})
-	a := user(t, h, acme, "a", auth.Viewer)
+	user(t, h, acme, "member", auth.Viewer)
+	signInFails(t, h, identity("7", "member"), "is in use")
+	made, _, err := h.Store.AddUser(ctx, account.User{ID: "usr_made", Email: "made@example.com", Name: "Made"},
+		account.Membership{Organization: acme, Role: auth.Viewer})
+	require.NoError(t, err)
+	got, err := h.Store.SignInAs(ctx, identity("8", "made"))
+	require.NoError(t, err, "the operator made the account for this email")
+	assert.Equal(t, made.ID, got.ID)
+	another := identity("8", "made")
+	another.Issuer = "https://other.example.com"
+	signInFails(t, h, another, "is in use")
+
+	a := invitedToo(t, h, "a", auth.Viewer)
 	unverified := identity("1", "a")
 	unverified.Email = ""
 	signInFails(t, h, unverified, "does not say that your email is verified")
 	signInFails(t, h, identity("9", "nobody"), "ask an admin for an invitation")
 
-	got, err := h.Store.SignInAs(ctx, identity("1", "a"))
+	got, err = h.Store.SignInAs(ctx, identity("1", "a"))
 	require.NoError(t, err)
 	assert.Equal(t, a.ID, got.ID)
 	assert.Empty(t, got.Password)
 	links := events(t, h, acme, audit.Filter{Action: audit.UserLink})
-	require.Len(t, links, 1)
-	assert.Equal(t, "user:"+a.ID, links[0].Actor)
+	require.Len(t, links, 2)
+	assert.ElementsMatch(t, []string{"user:" + a.ID, "user:" + made.ID}, []string{links[0].Actor, links[1].Actor})
 	assert.Equal(t, "192.0.2.7", links[0].Address)
 	members, err := h.Store.Members(ctx, acme)
 	require.NoError(t, err)
-	assert.True(t, members[0].HasIdentity)
+	assert.True(t, slices.ContainsFunc(members, func(m account.Member) bool { return m.ID == a.ID && m.HasIdentity }))
 
 	// From now on the subject counts, whatever the email.
 	moved := identity("1", "elsewhere")
@@ -68,10 +90,18 @@ func linkedIdentity(t *testing.T, h Harness) {
 	assert.Equal(t, a.ID, got.ID)
 	assert.Equal(t, a.Email, got.Email)
 	signInFails(t, h, identity("2", "a"), "belongs to another identity")
-	another := identity("2", "a")
+	user(t, h, other, "c", auth.Owner)
+	invite(t, h, other, "a", auth.Member, operator())
+	another = identity("2", "a")
 	another.Issuer = "https://other.example.com"
-	_, err = h.Store.SignInAs(ctx, another)
+	signInFails(t, h, another, "is in use") // the rights in acme are not the other's to give
+	invite(t, h, acme, "b", auth.Member, operator())
+	invite(t, h, other, "b", auth.Member, operator())
+	b := user(t, h, acme, "b", auth.Member)
+	_, err = h.Store.SignInAs(ctx, identity("3", "b"))
 	require.NoError(t, err)
+	role, _ := roleOf(t, h, other, b.ID)
+	assert.Equal(t, auth.Member, role, "the invitation is accepted")
 
 	require.NoError(t, h.Store.DisableUser(ctx, a.ID, true))
 	signInFails(t, h, identity("1", "a"), "disabled")
@@ -106,7 +136,7 @@ func groupRoles(t *testing.T, h Harness) {
 	ctx := t.Context()
 	user(t, h, acme, "owner", auth.Owner)
 	user(t, h, other, "c", auth.Owner)
-	a := user(t, h, acme, "a", auth.Viewer)
+	a := invitedToo(t, h, "a", auth.Viewer)
 	i := identity("1", "a")
 	i.Managed = []string{acme, "gone", other}
 	signIn := func(roles map[string]auth.Role) {
@@ -148,7 +178,7 @@ func groupRoles(t *testing.T, h Harness) {
 }
 
 func lastOwnerByGroups(t *testing.T, h Harness) {
-	a := user(t, h, acme, "a", auth.Owner)
+	a := invitedToo(t, h, "a", auth.Owner)
 	i := identity("1", "a")
 	i.Managed, i.Roles = []string{acme}, map[string]auth.Role{acme: auth.Viewer}
 	_, err := h.Store.SignInAs(t.Context(), i)

@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -42,6 +43,10 @@ func storedRule(t *testing.T, h Harness) {
 			ID: "style/no-print", Type: rule.TypeRegex, Pattern: `\bfmt\.Print(ln|f)?\("ü'\x{1F600}`,
 			Message:  "Use the logger – 'really'.",
 			Severity: rule.Critical, Scope: rule.ScopeRepo, Repo: repo, Multiline: true, Redact: true,
+			Conditions: match.Conditions{
+				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"b"},
+			},
+			Supersedes: []string{"other"},
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
 			Languages:  []string{"python", "c++"},

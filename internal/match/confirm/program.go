@@ -161,6 +161,17 @@ func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
 // find is Find. A search over more than plain is counted by what it reads, any
 // other by the length of the text.
 func (p *Program) find(text []byte, from, plain int, g *Guard) (match Span, ok bool) {
+	loc := p.search(text, from, plain, false, g)
+	if loc == nil {
+		return Span{}, false
+	}
+
+	return Span{Start: loc[0], End: loc[1]}, true
+}
+
+// search is find with the places of the groups, too, when they are asked for: pairs as
+// regexp has them.
+func (p *Program) search(text []byte, from, plain int, groups bool, g *Guard) []int {
 	var re *regexp.Regexp
 	start, group := from, 0
 	if from > 0 && p.looksBehind {
@@ -178,16 +189,23 @@ func (p *Program) find(text []byte, from, plain int, g *Guard) (match Span, ok b
 		loc = re.FindReaderSubmatchIndex(r)
 		g.Spend(r.unpaid)
 	case !g.Spend(work):
-	case group > 0:
+	case group > 0 || groups:
 		loc = re.FindSubmatchIndex(rest)
 	default:
 		loc = re.FindIndex(rest)
 	}
 	if loc == nil || g.Stopped {
-		return Span{}, false
+		return nil
 	}
 
-	return Span{Start: start + loc[group], End: start + loc[group+1]}, true
+	loc = loc[group:]
+	for i, at := range loc {
+		if at >= 0 {
+			loc[i] = start + at
+		}
+	}
+
+	return loc
 }
 
 // Span is a run of bytes, Start included, End not.
@@ -260,19 +278,45 @@ const plainOfAll = 8 << 10
 // guard says stop before it is known where that one is, what the automaton looked at
 // last stands for it.
 func (p *Program) All(text []byte, g *Guard, found func(Span)) {
+	p.each(text, g, false, func(loc []int) bool {
+		found(Span{Start: loc[0], End: loc[1]})
+		return true
+	})
+}
+
+// Groups is All with the places of the groups, as pairs that regexp has, until found
+// returns false. A match of which the guard left the place unknown has no groups.
+func (p *Program) Groups(text []byte, g *Guard, found func(loc []int) (more bool)) {
+	p.each(text, g, true, found)
+}
+
+func (p *Program) each(text []byte, g *Guard, groups bool, found func(loc []int) (more bool)) {
 	for from := 0; from < len(text); {
 		match, steps, sure := p.automata().anywhere.Match(text, from, g.ctx.Done())
 		if !g.Spend(steps) || sure && !match {
 			return
 		}
-		span, ok := p.find(text, from, plainOfAll, g)
-		if end := from + steps; !ok && sure && g.Stopped && steps > 0 {
-			found(Span{Start: end - 1, End: end})
+		loc := p.search(text, from, plainOfAll, groups, g)
+		if end := from + steps; loc == nil && sure && g.Stopped && steps > 0 {
+			found([]int{end - 1, end})
 		}
-		if !ok {
+		if loc == nil || !found(loc) {
 			return
 		}
-		found(span)
-		from = span.End
+		from = loc[1]
 	}
+}
+
+// SearchWork is what a search for a pattern counts as for each byte.
+func SearchWork(pattern string) int {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return searchWork
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return searchWork
+	}
+
+	return searchWork + len(prog.Inst)
 }

@@ -28,19 +28,45 @@ func (h *Accounts) GetAccount(
 			ExpiresAt: toTime(caller.ExpiresAt),
 		}}, nil
 	}
+	user, err := h.user(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+
+	return &prwardenv1.GetAccountResponse{User: user}, nil
+}
+
+// user is the person who calls.
+func (h *Accounts) user(ctx context.Context, caller auth.Caller) (*prwardenv1.User, error) {
 	a, err := h.service.Account(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
 
-	return &prwardenv1.GetAccountResponse{User: &prwardenv1.User{
+	return &prwardenv1.User{
 		UserId: a.User.ID, Email: text(a.User.Email), Name: text(a.User.Name),
 		Memberships: each(a.Memberships, func(m account.Membership) *prwardenv1.User_Membership {
 			return &prwardenv1.User_Membership{
 				Organization: m.Organization, Role: toRole(m.Role), Scopes: toScopes(m.Role.Scopes()),
 			}
 		}),
-	}}, nil
+	}, nil
+}
+
+// UpdateAccount implements AccountService.
+func (h *Accounts) UpdateAccount(
+	ctx context.Context, req *prwardenv1.UpdateAccountRequest,
+) (*prwardenv1.UpdateAccountResponse, error) {
+	caller := auth.FromContext(ctx)
+	if err := h.service.Rename(ctx, caller, req.GetName()); err != nil {
+		return nil, err
+	}
+	user, err := h.user(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+
+	return &prwardenv1.UpdateAccountResponse{User: user}, nil
 }
 
 // ChangePassword implements AccountService.

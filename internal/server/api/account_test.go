@@ -164,3 +164,22 @@ func TestKeysHaveNoAccount(t *testing.T) {
 		assert.Equal(t, errs.ReasonPersonNeeded, errs.ReasonOf(err), name)
 	}
 }
+
+func TestUpdateAccount(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t)
+	u := p.add(t, "ada", auth.Viewer, "acme")
+	h := api.NewAccounts(p.Service)
+	ctx := p.signIn(t, u.Email)
+
+	got, err := h.UpdateAccount(ctx, &prwardenv1.UpdateAccountRequest{Name: " Ada Lovelace "})
+	require.NoError(t, err)
+	assert.Equal(t, "Ada Lovelace", got.GetUser().GetName())
+	assert.Equal(t, "ada@acme.example", got.GetUser().GetEmail())
+	for _, bad := range []string{"", " ", "two\nlines"} {
+		_, err = h.UpdateAccount(ctx, &prwardenv1.UpdateAccountRequest{Name: bad})
+		require.ErrorContains(t, err, "name:", "%q", bad)
+	}
+	_, err = h.UpdateAccount(ofKey(t), &prwardenv1.UpdateAccountRequest{Name: "Key"})
+	assert.Equal(t, errs.ReasonPersonNeeded, errs.ReasonOf(err))
+}

@@ -61,6 +61,9 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		out.Open, out.NewTotal = toSummary(r.Open), count(r.NewTotal)
 		out.FixedTotal, out.SuppressedTotal = count(r.FixedTotal), count(r.SuppressedTotal)
 	}
+	if r.Progress.FilesTotal > 0 {
+		out.FilesDone, out.FilesTotal = count(r.Progress.FilesDone), count(r.Progress.FilesTotal)
+	}
 
 	return out
 }
@@ -198,6 +201,8 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
 		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
+		Entropy: toEntropy(r.Conditions.Entropy), Stopwords: each(r.Conditions.Stopwords, text),
+		Allow: each(r.Conditions.Allow, text), Supersedes: each(r.Supersedes, text),
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -214,6 +219,22 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		out.Cases = &prwardenv1.Rule_Cases{Match: each(r.Cases.Match, text), NoMatch: each(r.Cases.NoMatch, text)}
 	}
 	return out
+}
+
+func toEntropy(e *match.Entropy) *prwardenv1.Rule_Entropy {
+	if e == nil {
+		return nil
+	}
+	return &prwardenv1.Rule_Entropy{Min: e.Min, Group: clamp(e.Group)}
+}
+
+// fromConditions reads what decides about the matches of a rule.
+func fromConditions(e *prwardenv1.Rule_Entropy, stopwords, allow []string) match.Conditions {
+	c := match.Conditions{Stopwords: stopwords, Allow: allow}
+	if e != nil {
+		c.Entropy = &match.Entropy{Min: e.GetMin(), Group: int(e.GetGroup())}
+	}
+	return c
 }
 
 // toPricedRule is toRule with what the rule costs.
@@ -246,6 +267,9 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Cases:    rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 		Disabled: r != nil && r.Enabled != nil && !r.GetEnabled(),
 		Mode:     rule.Mode(word(r.GetMode())),
+
+		Conditions: fromConditions(r.GetEntropy(), r.GetStopwords(), r.GetAllow()),
+		Supersedes: r.GetSupersedes(),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

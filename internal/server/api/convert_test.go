@@ -17,6 +17,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -78,6 +79,9 @@ func TestGoldenReview(t *testing.T) {
 	assertFilled(t, listed.ProtoReflect())
 	for i := range listed.ProtoReflect().Descriptor().Fields().Len() {
 		fd := listed.ProtoReflect().Descriptor().Fields().Get(i)
+		if strings.HasPrefix(string(fd.Name()), "files_") {
+			continue // of one review WatchReview tells the progress
+		}
 		same := m.ProtoReflect().Descriptor().Fields().ByName(fd.Name())
 		require.NotNil(t, same, "a listed review has only fields of a review")
 		assert.True(t, listed.ProtoReflect().Get(fd).Equal(m.ProtoReflect().Get(same)), fd.Name())
@@ -178,7 +182,11 @@ func TestRuleThereAndBack(t *testing.T) {
 		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo,
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
-		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
+		Conditions: match.Conditions{
+			Entropy: &match.Entropy{Min: 3.5, Group: 1}, Stopwords: []string{"s"}, Allow: []string{"w"},
+		},
+		Supersedes: []string{"other"},
+		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Mode: rule.ModeObserve, Disabled: true,
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}

@@ -13,6 +13,9 @@ type Members struct {
 	prwardenv1.UnimplementedMemberServiceServer
 	service *account.Service
 	page    func(path string) string
+
+	// SSO is single sign-on; nil for none.
+	SSO Provider
 }
 
 // NewMembers makes the handlers. page is the address of a path of the server, "" while
@@ -31,6 +34,22 @@ func (h *Members) ListMembers(
 	}
 
 	return &prwardenv1.ListMembersResponse{Members: each(list, memberMessage)}, nil
+}
+
+// ListMemberNames implements MemberService.
+func (h *Members) ListMemberNames(
+	ctx context.Context, _ *prwardenv1.ListMemberNamesRequest,
+) (*prwardenv1.ListMemberNamesResponse, error) {
+	list, err := h.service.Members(ctx, auth.FromContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return &prwardenv1.ListMemberNamesResponse{
+		Members: each(list, func(m account.Member) *prwardenv1.ListMemberNamesResponse_MemberName {
+			return &prwardenv1.ListMemberNamesResponse_MemberName{UserId: m.ID, Name: text(m.Name)}
+		}),
+	}, nil
 }
 
 // UpdateMember implements MemberService.

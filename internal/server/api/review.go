@@ -289,6 +289,9 @@ func (h *Reviews) WatchReview(
 	return err
 }
 
+// Stopping is closed when watches end because the server stops.
+func (h *Reviews) Stopping() <-chan struct{} { return h.stopping.Done() }
+
 // guard cancels a watch, with the error that ends it, when its key is not good
 // any more or the server stops; it returns when ctx is done. The session of a person
 // is asked for by the page that watches.

@@ -36,6 +36,7 @@ type Rules struct {
 
 	onReviews Trials
 	running   *overload.Semaphore // of organizations that try rules on pull requests
+	source    bool                // whether source is shown at all
 }
 
 // maxTrialWait is how long a call waits for others that try patterns.
@@ -43,11 +44,11 @@ const maxTrialWait = time.Second
 
 // NewRules makes the handlers. A call that tries a pattern may compute for
 // seconds, so no more of them run at once than there are processors, and one
-// organization has half of that.
-func NewRules(service RuleService, trials Trials) *Rules {
+// organization has half of that. source says whether source is shown at all.
+func NewRules(service RuleService, trials Trials, source bool) *Rules {
 	n := int64(background.Processors())
 	patterns := overload.NewSemaphore(overload.Bounds{Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait})
-	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: patterns}
+	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: patterns, source: source}
 }
 
 // trial waits until the caller may try a pattern. Others are not to wait for it,
@@ -145,6 +146,7 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 	r := rule.Rule{
 		Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
 		In: rule.PlacesOf(req.GetIn()), Languages: req.GetLanguages(),
+		Conditions: fromConditions(req.GetEntropy(), req.GetStopwords(), req.GetAllow()),
 	}
 	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())
 	if err != nil {

@@ -69,7 +69,7 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 		return nil, err
 	}
 	out := toTrial(rules, trial)
-	if !caller.Has(auth.SourceRead) { // a rule that matches everything would show all source
+	if !h.source || !caller.Has(auth.SourceRead) { // a rule that matches everything would show all source
 		for _, pr := range out.GetPullRequests() {
 			for _, f := range pr.GetFindings() {
 				f.Snippet = ""

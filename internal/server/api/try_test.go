@@ -33,7 +33,7 @@ func TestTryRules(t *testing.T) {
 				Failure: &review.Failure{Code: "commit_not_found", Message: "It is gone."}},
 		}}, nil
 	}
-	_, token := b.Key(t, auth.RulesRead, auth.ReviewsRead)
+	_, token := b.Key(t, auth.RulesWrite, auth.ReviewsRead)
 	a := b.Do(t, "POST", "/v1/rules:try", tryBody, servertest.Bearer(token))
 	require.Equal(t, 200, a.Status, a.Body)
 	rules := a.JSON["rules"].([]any)

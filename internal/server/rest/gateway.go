@@ -50,6 +50,10 @@ type Config struct {
 	// Pages are the dashboard; nil for none. They admit by themselves.
 	Pages Pages
 
+	// NoPage reports whether a path is one of pages that are switched off: there is
+	// nothing, whoever asks. It is nil where they are on.
+	NoPage func(path string) bool
+
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
 	// Scanner reports whether a scanner can be reached.
@@ -175,6 +179,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve = g.health
 	case g.Pages != nil && g.Pages.Serves(r.URL.Path):
 		serve = g.page
+	case g.NoPage != nil && g.NoPage(r.URL.Path):
+		serve = noPage
 	case g.Hooks != nil && strings.HasPrefix(r.URL.Path, hook.Path):
 		serve = g.hook
 	}
@@ -252,6 +258,17 @@ func (g *Gateway) page(e *exchange, r *http.Request) error {
 	return nil
 }
 
+// noPage answers for a page that is switched off. It asks nobody who calls.
+func noPage(e *exchange, _ *http.Request) error {
+	e.pattern = "/"
+
+	return errNoRoute
+}
+
+// errNoRoute is answered where there is nothing.
+var errNoRoute = errs.New(errs.NotFound, errs.ReasonRouteNotFound,
+	"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs.")
+
 // hook has a delivery of a code host taken.
 func (g *Gateway) hook(e *exchange, r *http.Request) error {
 	e.pattern = hook.Route
@@ -280,8 +297,7 @@ func (g *Gateway) dispatch(e *exchange, r *http.Request) error {
 	rt, allowed := match(g.routes, r.Method, r.URL.Path)
 	switch {
 	case rt == nil && len(allowed) == 0, !utf8.ValidString(r.URL.Path), strings.ContainsRune(r.URL.Path, 0):
-		return errs.New(errs.NotFound, errs.ReasonRouteNotFound,
-			"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs.")
+		return errNoRoute
 	case rt == nil && r.Method == http.MethodOptions:
 		e.Header().Set("Allow", strings.Join(allowed, ", "))
 		e.WriteHeader(http.StatusNoContent)

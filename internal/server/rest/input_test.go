@@ -72,6 +72,9 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		"GET /v1/connections/{connection_id}/repositories": 200,
 
 		"GET /v1/account":                          200,
+		"PATCH /v1/account":                        200,
+		"GET /v1/members:names":                    200,
+		"GET /v1/single-sign-on":                   200,
 		"POST /v1/account:changePassword":          204,
 		"GET /v1/account/sessions":                 200,
 		"DELETE /v1/account/sessions/{session_id}": 204,

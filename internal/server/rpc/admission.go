@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -48,18 +49,29 @@ func (a Admission) Admit(ctx context.Context, c auth.Credentials) (auth.Caller, 
 	return caller, decision, err
 }
 
-// AdmitPerson is Admit for a person whose session was found good. A page is one
+// AdmitPerson is Admit for a person, whom find finds by the session. A session that is
+// not good counts against the address, as a key does that is refused. A page is one
 // request, whatever it calls.
-func (a Admission) AdmitPerson(ctx context.Context, caller auth.Caller, c auth.Credentials) error {
+func (a Admission) AdmitPerson(
+	ctx context.Context, c auth.Credentials, find func() (auth.Caller, error),
+) (auth.Caller, error) {
 	if err := hold(ctx); err != nil {
-		return err
+		return auth.Caller{}, err
+	}
+
+	caller, err := find()
+	if err != nil && errs.KindOf(err) == errs.Unauthenticated {
+		err = cmp.Or(a.Admitter.AdmitStranger(ctx, c), err)
+	}
+	if err != nil {
+		return auth.Caller{}, err
 	}
 
 	a.note(ctx, caller, c)
 	if _, err := a.Admitter.AdmitPerson(ctx, caller); err != nil {
-		return err
+		return caller, err
 	}
-	return overload.FromContext(ctx).Identify(ctx, caller.Organization)
+	return caller, overload.FromContext(ctx).Identify(ctx, caller.Organization)
 }
 
 // hold waits until a request may be worked on.
@@ -148,8 +160,15 @@ func authorizeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 // scopeOf returns the scope that a method needs. Any other service, such as
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
-	if method == prwardenv1.ReviewService_GetDiff_FullMethodName {
+	switch method {
+	case prwardenv1.ReviewService_GetDiff_FullMethodName:
 		return auth.SourceRead
+	case prwardenv1.MemberService_ListMemberNames_FullMethodName:
+		return auth.ReviewsRead
+	case prwardenv1.MemberService_GetSingleSignOn_FullMethodName:
+		return auth.OrganizationAdmin
+	case prwardenv1.RuleService_TryRules_FullMethodName:
+		return auth.RulesWrite // hits say also what a masked secret is like
 	}
 
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

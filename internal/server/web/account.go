@@ -4,20 +4,42 @@ import (
 	"net/http"
 	"strings"
 
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-func (h *Handler) accountPage(v *visit) error { return h.showAccount(v, http.StatusOK, "") }
+func (h *Handler) accountPage(v *visit) error { return h.showAccount(v, http.StatusOK, accountView{}) }
 
-func (h *Handler) showAccount(v *visit, code int, problem string) error {
+func (h *Handler) showAccount(v *visit, code int, a accountView) error {
 	list, err := h.Accounts.Sessions(v.ctx(), v.caller)
 	if err != nil {
 		return err
 	}
 
-	return h.showStatus(v, code, page{Title: "Account", Section: "account"},
-		accountBody(v, accountView{Sessions: list, Own: v.caller.SessionHash, Problem: problem}))
+	a.Sessions, a.Own = list, v.caller.SessionHash
+
+	return h.showStatus(v, code, page{Title: "Account", Section: "account"}, accountBody(v, a))
+}
+
+// rename gives the person another name.
+func (h *Handler) rename(v *visit) error {
+	if err := v.r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	name := v.r.PostForm.Get("name")
+	if _, err := h.calls.accounts.UpdateAccount(v.ctx(), &prwardenv1.UpdateAccountRequest{Name: name}); err != nil {
+		code, text, ok := formProblemOf(v, err)
+		if !ok {
+			return err
+		}
+
+		return h.showAccount(v, code, accountView{Name: name, NameProblem: text})
+	}
+	h.leaveFlash(v, flash{Text: "Your name is changed."})
+	h.redirect(v, "/account")
+
+	return nil
 }
 
 func (h *Handler) changePassword(v *visit) error {
@@ -27,7 +49,7 @@ func (h *Handler) changePassword(v *visit) error {
 	err := h.Accounts.ChangePassword(v.ctx(), v.caller, v.r.PostForm.Get("current"), v.r.PostForm.Get("new"))
 	if err != nil && (errs.KindOf(err) == errs.InvalidArgument || errs.KindOf(err) == errs.ResourceExhausted) {
 		p := problemOf(v.ctx(), err)
-		return h.showAccount(v, p.Code, p.Text)
+		return h.showAccount(v, p.Code, accountView{Problem: p.Text})
 	}
 	if err != nil {
 		return err

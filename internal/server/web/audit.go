@@ -13,6 +13,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // auditActions are what can be done, in words, in the order of the list to choose from.
@@ -45,6 +46,7 @@ var auditActions = []choice{
 	{"member.remove", "removed a member"},
 	{"user.create", "made an account"},
 	{"user.password", "changed a password"},
+	{"user.name", "changed their name"},
 	{"user.reset", "made a link for a forgotten password"},
 	{"user.link", "linked an account with single sign-on"},
 	{"user.disable", "disabled an account"},
@@ -224,7 +226,12 @@ func (h *Handler) auditFile(v *visit) error {
 	}
 	v.w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	v.w.Header().Set("Content-Disposition", `attachment; filename="audit-`+v.org+`.jsonl"`)
+	// A browser may take its time for all events, but not for a part of them.
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Time{}) // it would end the request when it passes
+	overload.FromContext(v.ctx()).Release(overload.LimitWork)
 	for {
+		_ = control.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none passes
 		if err := writeEvents(v.w, list.GetEvents()); err != nil {
 			panic(http.ErrAbortHandler) // the browser is gone
 		}

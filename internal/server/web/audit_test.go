@@ -1,12 +1,21 @@
 package web
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	validatepb "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -58,4 +67,58 @@ func TestAuditPlace(t *testing.T) {
 		assert.Equal(t, tt.want, auditPlace(admin, e), tt.action)
 		assert.Empty(t, auditPlace(&visit{org: "acme"}, e), "without the right")
 	}
+}
+
+// auditPages answers pages of one event each, and fails where it is told to.
+type auditPages struct {
+	prwardenv1.AuditServiceClient
+	pages, failAt int
+}
+
+func (a auditPages) ListEvents(
+	_ context.Context, req *prwardenv1.ListEventsRequest, _ ...grpc.CallOption,
+) (*prwardenv1.ListEventsResponse, error) {
+	n, _ := strconv.Atoi(req.GetPageToken())
+	if n++; n == a.failAt {
+		return nil, errors.New("the database is away")
+	}
+	out := &prwardenv1.ListEventsResponse{Events: []*prwardenv1.AuditEvent{{Target: strconv.Itoa(n)}}}
+	if n < a.pages {
+		out.NextPageToken = strconv.Itoa(n)
+	}
+
+	return out, nil
+}
+
+// deadlines notes those of a connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read, write []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = append(d.read, t); return nil }
+func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = append(d.write, t); return nil }
+
+// The file of all events may take longer than a page; one that can't be written to its end
+// is cut off, which browsers tell.
+func TestAuditFileIsWhole(t *testing.T) {
+	t.Parallel()
+	export := func(a auditPages) (w *deadlines, cut any) {
+		w = &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		h := &Handler{Config: Config{Log: slog.New(slog.DiscardHandler)}}
+		h.calls.audit = a
+		defer func() { cut = recover() }()
+		assert.NoError(t, h.auditFile(&visit{w: w, r: httptest.NewRequest(http.MethodGet, "/", nil), org: "acme"}))
+
+		return w, nil
+	}
+
+	w, cut := export(auditPages{pages: 3})
+	assert.Nil(t, cut)
+	assert.Equal(t, 3, strings.Count(w.Body.String(), "\n"))
+	assert.Equal(t, []time.Time{{}}, w.read, "the request goes on")
+	assert.Len(t, w.write, 3, "each part has its time")
+
+	_, cut = export(auditPages{pages: 3, failAt: 2})
+	assert.Equal(t, http.ErrAbortHandler, cut)
 }

@@ -19,6 +19,7 @@ type clients struct {
 	webhooks prwardenv1.WebhookServiceClient
 	pulls    prwardenv1.PullRequestServiceClient
 	members  prwardenv1.MemberServiceClient
+	accounts prwardenv1.AccountServiceClient
 }
 
 func newClients(c grpc.ClientConnInterface) clients {
@@ -34,5 +35,6 @@ func newClients(c grpc.ClientConnInterface) clients {
 		webhooks: prwardenv1.NewWebhookServiceClient(c),
 		pulls:    prwardenv1.NewPullRequestServiceClient(c),
 		members:  prwardenv1.NewMemberServiceClient(c),
+		accounts: prwardenv1.NewAccountServiceClient(c),
 	}
 }

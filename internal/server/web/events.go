@@ -110,3 +110,19 @@ func (h *Handler) sendEvents(
 func isFinal(s prwardenv1.Review_Status) bool {
 	return s != prwardenv1.Review_queued && s != prwardenv1.Review_in_progress
 }
+
+// progress returns how many files of a review were looked at, and of how many.
+func (h *Handler) progress(ctx context.Context, id string) (done, total int32) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := h.calls.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
+	if err != nil {
+		return 0, 0
+	}
+	u, err := stream.Recv()
+	if err != nil {
+		return 0, 0
+	}
+
+	return u.GetFilesDone(), u.GetFilesTotal()
+}

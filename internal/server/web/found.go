@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,6 +67,11 @@ func (h *Handler) triageFound(v *visit) error {
 		return badForm(err)
 	}
 	f := decisionOf(v)
+	if v.r.PostForm.Has("all") {
+		if err := h.selectAll(v, &f); err != nil {
+			return err
+		}
+	}
 	decision := prwardenv1.Decision_Kind(prwardenv1.Decision_Kind_value[f.Decision])
 	if len(f.Fingerprints) == 0 || len(f.Fingerprints) > maxDecided || decision == 0 {
 		return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
@@ -80,7 +86,7 @@ func (h *Handler) triageFound(v *visit) error {
 	if decision != prwardenv1.Decision_open {
 		req.Reason, req.Until = f.Reason, given(h.end(f))
 	}
-	changes, changed, err := h.decideFound(v, req, f)
+	changes, changed, places, err := h.decideFound(v, req, f)
 	if err != nil {
 		p := problemOf(v.ctx(), err)
 		if decision == prwardenv1.Decision_open || p.Code >= http.StatusInternalServerError {
@@ -91,22 +97,45 @@ func (h *Handler) triageFound(v *visit) error {
 	}
 
 	_, done := f.words()
-	h.leaveFlash(v, flash{
-		Text: done + ": " + plural(changed, "finding", "findings") + ".", Undo: strings.Join(changes, " "),
-	})
+	text := done + ": " + plural(changed, "finding", "findings")
+	if places > 1 {
+		in := "repositories"
+		if f.PullRequest {
+			in = "pull requests"
+		}
+		text += fmt.Sprintf(" in %d %s", places, in)
+	}
+	h.leaveFlash(v, flash{Text: text + ".", Undo: strings.Join(changes, " ")})
 	h.redirect(v, f.Back)
 
 	return nil
 }
 
-// decideFound makes a call for each repository, or pull request. When one fails,
-// those before it are undone.
+// selectAll has a form decide about all that a filter matches, up to as many as a form
+// may. They are named in the form, so that what is decided is what was there.
+func (h *Handler) selectAll(v *visit, f *decisionForm) error {
+	req := findingsFilterOf(v.r.PostForm).request()
+	req.GroupBy, req.Decision, req.PageToken, req.PageSize = nil, nil, nil, new(int32(maxDecided))
+	got, err := h.calls.reviews.SearchFindings(v.ctx(), req)
+	if err != nil {
+		return err
+	}
+	f.All, f.Bulk, f.Fingerprints = true, true, nil
+	for _, x := range got.GetFindings() {
+		f.Fingerprints = append(f.Fingerprints, handle(x))
+	}
+
+	return nil
+}
+
+// decideFound makes a call for each repository, or pull request, and returns how many
+// of those there are. When one fails, those before it are undone.
 func (h *Handler) decideFound(
 	v *visit, req *prwardenv1.SetTriageRequest, f decisionForm,
-) (changes []string, changed int, err error) {
+) (changes []string, changed, in int, err error) {
 	places, fingerprints, err := placesOf(f.Fingerprints, f.PullRequest)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	for _, p := range places {
 		req.Repo, req.PrNumber, req.Fingerprints = p.repo, nil, fingerprints[p]
@@ -116,7 +145,7 @@ func (h *Handler) decideFound(
 		made, err := h.calls.triage.SetTriage(v.ctx(), req)
 		if err != nil {
 			_, _ = h.undo(v, changes) // the error is what matters
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		if made.ChangeId != nil {
 			changes = append(changes, made.GetChangeId())
@@ -124,7 +153,7 @@ func (h *Handler) decideFound(
 		changed += int(made.GetChanged())
 	}
 
-	return changes, changed, nil
+	return changes, changed, len(places), nil
 }
 
 // undo puts back what changes replaced, the last first.

@@ -36,6 +36,10 @@ var allEntries = []entry{
 		settings: true,
 	},
 	{
+		section: "sso", label: "Single sign-on", icon: "shield", path: "/settings/sso", scope: auth.OrganizationAdmin,
+		settings: true,
+	},
+	{
 		section: "policy", label: "Policy", icon: "policy", path: "/settings/policy", scope: auth.PolicyRead,
 		settings: true,
 	},
@@ -78,6 +82,7 @@ var shortcuts = []shortcut{
 	{[]string{"o"}, "unfold or fold the file"},
 	{[]string{"/"}, "search"},
 	{[]string{"g"}, "then r, f, p, u, t, k: go to reviews, findings, repositories, rules, trends, API keys"},
+	{[]string{"Ctrl", "K"}, "go to a page, repository, review or rule"},
 	{[]string{"?"}, "this list"},
 }
 

@@ -167,10 +167,12 @@ func (h *Handler) fail(v *visit, err error) {
 	if v.r.Method == http.MethodGet && p.Code >= http.StatusTooManyRequests {
 		p.Retry = v.r.URL.RequestURI()
 	}
-	if s, ok := status.FromError(err); ok {
-		if wait := rpc.RetryAfter(s); wait > 0 {
-			v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		}
+	s, ok := status.FromError(err)
+	if !ok {
+		s = rpc.Status(err)
+	}
+	if wait := rpc.RetryAfter(s); wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if err := h.showStatus(v, p.Code, page{Title: p.Title, Bare: v.caller.UserID == ""}, problemBody(p)); err != nil {
 		h.Log.Error("a page can't be made", "error", err)
@@ -182,13 +184,23 @@ func (h *Handler) fail(v *visit, err error) {
 // or the one from which a form was sent.
 func returnTo(r *http.Request) string {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return ownPath(r.URL.RequestURI())
+		return ownPath(wholePage(*r.URL))
 	}
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
-		return ownPath(from.RequestURI())
+		return ownPath(wholePage(*from))
 	}
 
 	return "/"
+}
+
+// wholePage is the address of the page of which one may lead to a part.
+func wholePage(u url.URL) string {
+	if q := u.Query(); q.Has("part") {
+		q.Del("part")
+		u.RawQuery = q.Encode()
+	}
+
+	return u.RequestURI()
 }
 
 // themeOf is what a person has chosen, light or dark.

@@ -146,6 +146,8 @@ type fileView struct {
 	Unfolds int32 // the first line that can be unfolded before these
 	Down    bool  // whether there are lines behind these
 
+	Gone sourceState // why lines that were asked for are not there
+
 	First int  // how many of its findings are on pages before this one
 	Split bool // whether others are on another page
 }

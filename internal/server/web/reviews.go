@@ -1,13 +1,14 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -16,6 +17,7 @@ import (
 // reviewRoutes are the pages of reviews.
 func (h *Handler) reviewRoutes() {
 	h.person("GET /o/{org}/reviews", h.reviewsPage)
+	h.person("GET /o/{org}/reviews/events", h.reviewsEvents)
 	h.person("GET /o/{org}/reviews/new", h.newReviewPage)
 	h.person("POST /o/{org}/reviews/new", h.createReview)
 	h.person("GET /o/{org}/reviews/{id}", h.reviewPage)
@@ -31,23 +33,116 @@ func (h *Handler) reviewRoutes() {
 // reviewsPageSize is how many reviews a page lists.
 const reviewsPageSize = 50
 
-// reviewsView is what the list of reviews shows.
-type reviewsView struct {
+// reviewsFilter is what the address of the list says.
+type reviewsFilter struct {
 	Query  string
 	Status string // which tab
+	Repo   string
+	By     string // who created them, such as `user:usr_01k9`
+	Since  string // how many days ago at most; "" for any time
+	Page   string // token of this page; "" for the first
+
+	// Seen is the time after which reviews are new, in microseconds since 1970; "" for a
+	// list with the newest. The rows of a page stay the same with it.
+	Seen string
+}
+
+// sinceDays are how old reviews may be.
+var sinceDays = []choice{
+	{"", "Any time"}, {"1", "Last 24 hours"}, {"7", "Last 7 days"}, {"30", "Last 30 days"}, {"90", "Last 90 days"},
+}
+
+func reviewsFilterOf(q url.Values) reviewsFilter {
+	return reviewsFilter{
+		Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Repo: q.Get("repo"), By: q.Get("by"),
+		Since: q.Get("since"), Page: q.Get("page"), Seen: q.Get("seen"),
+	}
+}
+
+// query is the filter as an address has it.
+func (f reviewsFilter) query() string {
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"q": f.Query, "status": f.Status, "repo": f.Repo, "by": f.By, "since": f.Since, "page": f.Page, "seen": f.Seen,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+
+	return "?" + q.Encode()
+}
+
+// with is the address of the list with one thing changed, on the first page and with
+// the newest.
+func (f reviewsFilter) with(v *visit, change func(*reviewsFilter)) string {
+	f.Page, f.Seen = "", ""
+	change(&f)
+
+	return v.here("/reviews" + f.query())
+}
+
+// filtered reports whether the address asks for a part of the reviews.
+func (f reviewsFilter) filtered() bool { return f.Query+f.Status+f.Repo+f.By+f.Since != "" }
+
+// live reports whether new reviews belong into the list.
+func (f reviewsFilter) live() bool { return f.Page == "" && (f.Status == "" || f.Status == "running") }
+
+// since is the time from which reviews are listed; nil for any.
+func (f reviewsFilter) since(now time.Time) *timestamppb.Timestamp {
+	days, err := strconv.Atoi(f.Since)
+	if err != nil || days < 1 || days > 366 {
+		return nil
+	}
+
+	return timestamppb.New(now.AddDate(0, 0, -days))
+}
+
+// seen is the time after which reviews are new; nil for none.
+func (f reviewsFilter) seen() *timestamppb.Timestamp {
+	at, err := strconv.ParseInt(f.Seen, 10, 64)
+	if err != nil || at < 0 {
+		return nil
+	}
+
+	return timestamppb.New(time.UnixMicro(at))
+}
+
+// request asks for the page of the list.
+func (f reviewsFilter) request(now time.Time) *prwardenv1.ListReviewsRequest {
+	req := &prwardenv1.ListReviewsRequest{
+		PageSize: new(int32(reviewsPageSize)), PageToken: given(f.Page), Query: given(f.Query), Repo: given(f.Repo),
+		CreatedBy: given(f.By), Since: f.since(now), Until: f.seen(),
+	}
+	narrow(req, f.Status)
+
+	return req
+}
+
+// countSince asks how many reviews there are from a time on.
+func (f reviewsFilter) countSince(at *timestamppb.Timestamp) *prwardenv1.CountReviewsRequest {
+	return &prwardenv1.CountReviewsRequest{
+		Query: given(f.Query), Repo: given(f.Repo), CreatedBy: given(f.By), Since: at,
+	}
+}
+
+// reviewsView is what the list of reviews shows.
+type reviewsView struct {
+	reviewsFilter
 	Rows   []reviewRow
 	Tabs   []tab
-	Page   string // token of this page; "" for the first
-	Next   string // token of the next page; "" on the last
-	Server string // where the API is
+	Fresh  tab               // how many are newer than the rows
+	Names  map[string]string // of who may have created them
+	Next   string            // token of the next page; "" on the last
+	Server string            // where the API is
 	Now    time.Time
 }
 
-// reviewRow is a review in the list, with how far it is.
-type reviewRow struct {
-	*prwardenv1.ListedReview
-	Done, Total int32
-}
+// reviewRow is a review in the list.
+type reviewRow struct{ *prwardenv1.ListedReview }
 
 // tab is a link to a part of what a page shows.
 type tab struct {
@@ -106,21 +201,16 @@ func narrow(req *prwardenv1.ListReviewsRequest, status string) {
 }
 
 func (h *Handler) reviewsPage(v *visit) error {
-	q := v.r.URL.Query()
-	view := reviewsView{
-		Query: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Page: q.Get("page"),
-		Server: h.origin(v.r), Now: h.Now(),
-	}
-	req := &prwardenv1.ListReviewsRequest{
-		PageSize: new(int32(reviewsPageSize)), PageToken: given(view.Page), Query: given(view.Query),
-	}
-	narrow(req, view.Status)
-	list, err := h.calls.reviews.ListReviews(v.ctx(), req)
+	view := reviewsView{reviewsFilter: reviewsFilterOf(v.r.URL.Query()), Server: h.origin(v.r), Now: h.Now()}
+	list, err := h.calls.reviews.ListReviews(v.ctx(), view.request(view.Now))
 	if err != nil {
 		return err
 	}
-	counts, err := h.calls.reviews.CountReviews(v.ctx(), &prwardenv1.CountReviewsRequest{Query: req.Query})
+	counts, err := h.calls.reviews.CountReviews(v.ctx(), view.countSince(view.since(view.Now)))
 	if err != nil {
+		return err
+	}
+	if view.Names, err = h.namesOf(v); err != nil {
 		return err
 	}
 
@@ -128,9 +218,29 @@ func (h *Handler) reviewsPage(v *visit) error {
 	for _, r := range list.GetReviews() {
 		view.Rows = append(view.Rows, reviewRow{ListedReview: r})
 	}
-	h.addProgress(v, view.Rows)
+	if err := h.addFresh(v, &view); err != nil {
+		return err
+	}
 
 	return h.show(v, "Reviews", "reviews", reviewsBody(v, view))
+}
+
+// addFresh counts what is newer than the list, or begins to: from its newest review on.
+func (h *Handler) addFresh(v *visit, view *reviewsView) error {
+	if at := view.seen(); at != nil {
+		n, err := h.calls.reviews.CountReviews(v.ctx(), view.countSince(at))
+		view.Fresh = tab{N: int(n.GetAll()), More: n.GetPartial()}
+
+		return err
+	}
+
+	newest := view.Now
+	if view.Status == "" && view.Page == "" && len(view.Rows) > 0 {
+		newest = view.Rows[0].GetCreatedAt().AsTime().Add(time.Microsecond)
+	}
+	view.Seen = strconv.FormatInt(newest.UnixMicro(), 10)
+
+	return nil
 }
 
 // given is a value for a field that is not always there; nil for "".
@@ -140,54 +250,6 @@ func given(s string) *string {
 	}
 
 	return &s
-}
-
-// maxProgress is of how many running reviews a list says how far they are.
-const maxProgress = 5
-
-// addProgress finds out how far running reviews are. What can't be found out is
-// shown without.
-func (h *Handler) addProgress(v *visit, rows []reviewRow) {
-	asked := 0
-	for i := range rows {
-		r := &rows[i]
-		if r.GetStatus() != prwardenv1.Review_in_progress || asked == maxProgress {
-			continue
-		}
-		asked++
-		r.Done, r.Total = h.progress(v.ctx(), r.GetReviewId())
-	}
-}
-
-// progress returns how many files of a review were looked at, and of how many.
-func (h *Handler) progress(ctx context.Context, id string) (done, total int32) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := h.calls.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
-	if err != nil {
-		return 0, 0
-	}
-	u, err := stream.Recv()
-	if err != nil {
-		return 0, 0
-	}
-
-	return u.GetFilesDone(), u.GetFilesTotal()
-}
-
-// link is the address of the list with other filters.
-func (r reviewsView) link(v *visit, status, page string) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"q": r.Query, "status": status, "page": page} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return v.here("/reviews")
-	}
-
-	return v.here("/reviews?" + q.Encode())
 }
 
 // newReview is the form to start a review.

@@ -22,6 +22,10 @@ func (h *Handler) settingsRoutes() {
 	h.person("POST /o/{org}/settings/invitations", h.invite)
 	h.person("POST /o/{org}/settings/invitations/revoke", h.revokeInvitation)
 
+	h.person("GET /o/{org}/settings/sso", h.ssoPage)
+	h.person("GET /o/{org}/settings/sso/try", h.trySSO)
+
+	h.person("GET /o/{org}/go", h.goPage)
 	h.person("GET /o/{org}/audit", h.auditPage)
 	h.person("GET /o/{org}/audit/events.jsonl", h.auditFile)
 
@@ -48,8 +52,8 @@ type once struct {
 // `user:usr_01k9`, as far as the person may know them.
 func (h *Handler) namesOf(v *visit) (map[string]string, error) {
 	names := map[string]string{"user:" + v.caller.UserID: v.account.User.Name}
-	if v.has(auth.MembersAdmin) {
-		list, err := h.calls.members.ListMembers(v.ctx(), &prwardenv1.ListMembersRequest{})
+	if v.has(auth.ReviewsRead) {
+		list, err := h.calls.members.ListMemberNames(v.ctx(), &prwardenv1.ListMemberNamesRequest{})
 		if err != nil {
 			return nil, err
 		}

@@ -46,10 +46,19 @@ func (h *Handler) organizationHome(v *visit) error {
 func (h *Handler) signInPage(v *visit) error {
 	next := ownPath(v.r.URL.Query().Get("next"))
 	if token := h.sessionToken(v.r); token != "" {
-		if _, err := h.Sessions.Caller(v.ctx(), token, ""); err == nil {
+		if _, err := h.signedInAs(v, token); err == nil {
 			h.redirect(v, next)
 			return nil
+		} else if errs.KindOf(err) == errs.ResourceExhausted {
+			return err
 		}
+	}
+	if some, err := h.Accounts.HasUsers(v.ctx()); err != nil || !some {
+		if err == nil {
+			h.redirect(v, "/setup")
+		}
+
+		return err
 	}
 
 	return h.showBare(v, "Sign in", signInBody(h.signInForm(next)))
@@ -87,6 +96,9 @@ func badForm(err error) error {
 
 func (h *Handler) setUpPage(v *visit) error {
 	token := v.r.URL.Query().Get("token")
+	if token == "" {
+		return h.showSetUpHelp(v)
+	}
 	if err := h.Accounts.CheckSetUp(v.ctx(), token); err != nil {
 		return err
 	}
@@ -97,6 +109,32 @@ func (h *Handler) setUpPage(v *visit) error {
 	}
 
 	return h.showBare(v, "Set up", setUpBody(personForm{Token: token, Organizations: names}))
+}
+
+// showSetUpHelp says where the address is that makes the first user. Who reads it may be
+// a stranger, so the address itself is in the log only.
+func (h *Handler) showSetUpHelp(v *visit) error {
+	some, err := h.Accounts.HasUsers(v.ctx())
+	if err != nil {
+		return err
+	}
+	if some {
+		h.redirect(v, "/")
+		return nil
+	}
+
+	return h.showBare(v, "Set up", setUpHelpBody(h.SSO != nil && h.SSO.Only()))
+}
+
+// setUpCommand is the line that makes the first user.
+func setUpCommand(providerOnly bool) string {
+	line := "prwarden users create --role owner \\\n  --organization ORGANIZATION \\\n" +
+		"  --email you@example.com \\\n  --name \"Your name\""
+	if providerOnly {
+		return line
+	}
+
+	return line + " --password"
 }
 
 func (h *Handler) setUp(v *visit) error {
@@ -164,7 +202,7 @@ func (h *Handler) invited(v *visit, token string) (i invitationView, err error) 
 		Token: token, Organization: found.Organization, Role: string(found.Role), Email: found.Email, Known: known,
 	}
 	if session := h.sessionToken(v.r); session != "" {
-		v.caller, err = h.Sessions.Caller(v.ctx(), session, "")
+		v.caller, err = h.signedInAs(v, session)
 		i.SignedIn = err == nil
 	}
 

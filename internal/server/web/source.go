@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -13,6 +15,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // sourceState says why a page has no source; "" when it does.
@@ -96,8 +99,8 @@ func (h *Handler) filePage(v *visit) error {
 	if f.Path == "" {
 		return errNoPage
 	}
-	if from, _ := strconv.Atoi(q.Get("from")); from > 0 {
-		return h.linesPage(v, r, f, from)
+	if q.Has("from") {
+		return h.linesPage(v, r, f)
 	}
 
 	var err error
@@ -175,13 +178,16 @@ const (
 )
 
 // linesPage shows lines of a file that the diff leaves out.
-func (h *Handler) linesPage(v *visit, r *reviewView, f *fileView, from int) error {
-	to, _ := strconv.Atoi(v.r.URL.Query().Get("to"))
-	to = min(max(to, from), from+unfoldLines-1)
-	hunks, err := h.readLines(v, r.GetReviewId(), f.Path, from, to)
+func (h *Handler) linesPage(v *visit, r *reviewView, f *fileView) error {
+	from, to, err := linesOf(v.r.URL.Query())
 	if err != nil {
 		return err
 	}
+	hunks, why, err := h.readLines(v, r.GetReviewId(), f.Path, from, to)
+	if err != nil {
+		return err
+	}
+	f.Gone = why
 	f.Diff = &prwardenv1.FileDiff{File: f.Path, Hunks: hunks}
 	first, _ := strconv.Atoi(v.r.URL.Query().Get("first"))
 	f.Lines, f.Unfolds = true, int32(min(max(first, 1), from))
@@ -193,19 +199,33 @@ func (h *Handler) linesPage(v *visit, r *reviewView, f *fileView, from int) erro
 	return h.show(v, f.Path, "reviews", linesBody(h, v, r, f))
 }
 
-// readLines reads lines of a file at head.
-func (h *Handler) readLines(v *visit, id, file string, from, to int) ([]*prwardenv1.Hunk, error) {
+// linesOf are the first and the last line that an address asks for.
+func linesOf(q url.Values) (from, to int, err error) {
+	first, err := strconv.ParseInt(q.Get("from"), 10, 32)
+	if err != nil || first < 1 || first > math.MaxInt32-unfoldLines {
+		return 0, 0, errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument, "from: %q is not the number of a line.",
+			errs.Cut(q.Get("from"), 20))
+	}
+	last, _ := strconv.ParseInt(q.Get("to"), 10, 32) // some lines are shown whatever it says
+
+	return int(first), int(min(max(last, first), first+unfoldLines-1)), nil
+}
+
+// readLines reads lines of a file at head, and says why there are none.
+func (h *Handler) readLines(
+	v *visit, id, file string, from, to int,
+) (hunks []*prwardenv1.Hunk, why sourceState, err error) {
 	got, err := h.calls.reviews.GetDiff(v.ctx(), &prwardenv1.GetDiffRequest{
 		ReviewId: id, Files: []string{file}, From: new(int32(from)), To: new(int32(to)),
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(got.GetFiles()) == 0 {
-		return nil, nil
+		return nil, sourceWords(got.GetAvailability()), nil
 	}
 
-	return got.GetFiles()[0].GetHunks(), nil
+	return got.GetFiles()[0].GetHunks(), sourceWords(got.GetAvailability()), nil
 }
 
 // readWhole reads all lines of a file, up to the most that are shown, in the place of
@@ -214,9 +234,14 @@ func (h *Handler) readWhole(v *visit, id string, f *fileView) error {
 	var all []*prwardenv1.Hunk
 	f.Diff.Truncated = true
 	for from := 1; from < wholeLines && f.Diff.GetTruncated(); from += askLines {
-		hunks, err := h.readLines(v, id, f.Path, from, from+askLines-1)
+		hunks, why, err := h.readLines(v, id, f.Path, from, from+askLines-1)
 		if err != nil {
 			return err
+		}
+		if why != "" { // the changes, which were read before, stay
+			f.Gone, f.Diff.Truncated = why, false
+
+			return nil
 		}
 		all = append(all, hunks...)
 		end := int32(0)

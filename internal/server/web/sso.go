@@ -3,6 +3,8 @@ package web
 import (
 	"net/url"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // ssoName is how people call the identity provider; "" without one.
@@ -36,6 +38,7 @@ func (h *Handler) beginSSO(v *visit) error {
 	if q.Get("again") != "" {
 		begin = h.SSO.BeginAgain
 	}
+	releaseWork(v)
 	to, cookie, err := begin(v.ctx(), ownPath(q.Get("next")))
 	if err != nil {
 		return err
@@ -55,6 +58,11 @@ func (h *Handler) finishSSO(v *visit) error {
 		kept = c.Value
 	}
 	h.setCookie(v.w, h.ssoCookie(), "", 0)
+	releaseWork(v)
+	trial, tried, err := h.SSO.FinishTrial(v.ctx(), v.from, kept, v.r.URL.Query())
+	if tried {
+		return h.showTrial(v, trial, err)
+	}
 	token, next, err := h.SSO.Finish(v.ctx(), v.from, kept, v.r.URL.Query())
 	if err != nil {
 		p := problemOf(v.ctx(), err)
@@ -65,6 +73,10 @@ func (h *Handler) finishSSO(v *visit) error {
 
 	return h.signedIn(v, token, next)
 }
+
+// releaseWork has a request no longer count among those that are worked on, because it
+// waits for the provider.
+func releaseWork(v *visit) { overload.FromContext(v.ctx()).Release(overload.LimitWork) }
 
 // signInForm is an empty form to sign in.
 func (h *Handler) signInForm(next string) signInForm {

@@ -56,8 +56,17 @@ func newTable(f *fileView, fixed bool) *table {
 	return t
 }
 
+// writeNote writes a row that says something, which the script puts where lines were
+// asked for.
+func (t *table) writeNote(text string) {
+	t.out.WriteString(`<tr><td class="note" colspan="3">` + template.HTMLEscapeString(text) + `</td></tr>`)
+}
+
 // write writes all rows. Findings whose line the diff doesn't have are behind it.
 func (t *table) write() error {
+	if t.file.Gone != "" {
+		t.writeNote(string(t.file.Gone))
+	}
 	total, reached := 0, t.start
 	for _, k := range t.hunks {
 		total += len(k.GetLines())

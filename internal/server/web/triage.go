@@ -32,6 +32,7 @@ type decisionForm struct {
 	Days, Until  string
 	PullRequest  bool // it is for this pull request, not for all of the repository
 	Bulk         bool // it is about what was selected
+	All          bool // or about all that a filter matches
 	Back         string
 	Problem      string
 

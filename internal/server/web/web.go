@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -31,6 +32,7 @@ type Accounts interface {
 	EndSession(ctx context.Context, c auth.Caller, id string) error
 	EndSessions(ctx context.Context, c auth.Caller) error
 
+	HasUsers(ctx context.Context) (bool, error)
 	CheckSetUp(ctx context.Context, token string) error
 	SetUp(ctx context.Context, from account.Client, token, organization string, p account.Person) (string, error)
 	CheckReset(ctx context.Context, token string) (account.User, error)
@@ -55,6 +57,8 @@ type SSO interface {
 	Begin(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
 	BeginAgain(ctx context.Context, returnTo string) (redirectURL, cookie string, err error)
 	Finish(ctx context.Context, from account.Client, cookie string, query url.Values) (token, returnTo string, err error)
+	BeginTrial(ctx context.Context, userID, returnTo string) (redirectURL, cookie string, err error)
+	FinishTrial(ctx context.Context, from account.Client, cookie string, q url.Values) (account.Trial, bool, error)
 }
 
 // Config is what a Handler needs.
@@ -75,6 +79,9 @@ type Config struct {
 	Source bool // whether pages show source code
 	Now    func() time.Time
 	Log    *slog.Logger
+
+	// Stopping is closed when the server stops: what is streamed ends.
+	Stopping <-chan struct{}
 }
 
 // Handler serves the pages.
@@ -102,9 +109,12 @@ var roots = []string{
 	"", "assets", "o", "sign-in", "sign-out", "setup", "reset", "invitation", "account", "auth", "theme", "favicon.ico",
 }
 
-// Serves reports whether a path is one of pages, which need no key. The set-up of a
-// GitHub App, beneath /setup/app, has pages of its own.
-func (h *Handler) Serves(path string) bool {
+// Serves reports whether a path is one of pages, which need no key.
+func (h *Handler) Serves(path string) bool { return IsPage(path) }
+
+// IsPage reports whether a path is one of pages, also where they are switched off. The
+// set-up of a GitHub App, beneath /setup/app, has pages of its own.
+func IsPage(path string) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 
 	return slices.Contains(roots, first) && (first != "setup" || rest == "")
@@ -125,19 +135,20 @@ func (h *Handler) routes() {
 
 	h.stranger("GET /sign-in", h.signInPage)
 	h.stranger("POST /sign-in", h.signIn)
-	h.stranger("GET /sign-in/oidc", h.beginSSO)
-	h.stranger("GET /auth/oidc/callback", h.finishSSO)
-	h.stranger("GET /setup", h.setUpPage)
-	h.stranger("POST /setup", h.setUp)
-	h.stranger("GET /reset", h.resetPage)
-	h.stranger("POST /reset", h.reset)
-	h.stranger("GET /invitation", h.invitationPage)
-	h.stranger("POST /invitation", h.acceptInvitation)
+	h.stranger("GET /sign-in/oidc", h.counted(h.beginSSO))
+	h.stranger("GET /auth/oidc/callback", h.counted(h.finishSSO))
+	h.stranger("GET /setup", h.counted(h.setUpPage))
+	h.stranger("POST /setup", h.counted(h.setUp))
+	h.stranger("GET /reset", h.counted(h.resetPage))
+	h.stranger("POST /reset", h.counted(h.reset))
+	h.stranger("GET /invitation", h.counted(h.invitationPage))
+	h.stranger("POST /invitation", h.counted(h.acceptInvitation))
 	h.stranger("POST /theme", h.setTheme)
 
 	h.person("GET /{$}", h.home)
 	h.person("POST /sign-out", h.signOut)
 	h.person("GET /account", h.accountPage)
+	h.person("POST /account/name", h.rename)
 	h.person("POST /account/password", h.changePassword)
 	h.person("POST /account/sessions", h.endSession)
 	h.person("POST /account/confirm", h.confirm)
@@ -194,6 +205,29 @@ func (h *Handler) stranger(pattern string, serve func(*visit) error) {
 	})
 }
 
+// counted counts requests for a page of strangers against their address: such a page looks
+// tokens up that anybody may make up, or asks an identity provider.
+func (h *Handler) counted(serve func(*visit) error) func(*visit) error {
+	return func(v *visit) error {
+		if err := h.Admission.Admitter.AdmitStranger(v.ctx(), credentialsOf(v.r)); err != nil {
+			return err
+		}
+
+		return serve(v)
+	}
+}
+
+// signedInAs returns who has signed in, for a page of strangers. A session that is not good
+// counts against the address.
+func (h *Handler) signedInAs(v *visit, token string) (auth.Caller, error) {
+	c, err := h.Sessions.Caller(v.ctx(), token, "")
+	if err != nil && errs.KindOf(err) == errs.Unauthenticated {
+		err = cmp.Or(h.Admission.Admitter.AdmitStranger(v.ctx(), credentialsOf(v.r)), err)
+	}
+
+	return c, err
+}
+
 // person is a page for somebody who has signed in. Where a path has an organization,
 // it must be one of his.
 func (h *Handler) person(pattern string, serve func(*visit) error) {
@@ -230,10 +264,10 @@ func (h *Handler) identify(v *visit) error {
 	}
 	ctx := v.r.Context()
 	var err error
-	if v.caller, err = h.Sessions.Caller(ctx, v.token, v.org); err != nil {
-		return err
-	}
-	if err = h.Admission.AdmitPerson(ctx, v.caller, credentialsOf(v.r)); err != nil {
+	v.caller, err = h.Admission.AdmitPerson(ctx, credentialsOf(v.r), func() (auth.Caller, error) {
+		return h.Sessions.Caller(ctx, v.token, v.org)
+	})
+	if err != nil {
 		return err
 	}
 

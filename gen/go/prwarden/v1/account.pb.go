@@ -425,6 +425,98 @@ func (x *GetAccountResponse) GetKey() *CallingKey {
 	return nil
 }
 
+// Request of UpdateAccount.
+type UpdateAccountRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name from now on: 1 to 100 characters, none of them a control character.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateAccountRequest) Reset() {
+	*x = UpdateAccountRequest{}
+	mi := &file_prwarden_v1_account_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateAccountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateAccountRequest) ProtoMessage() {}
+
+func (x *UpdateAccountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_account_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateAccountRequest.ProtoReflect.Descriptor instead.
+func (*UpdateAccountRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *UpdateAccountRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// Response of UpdateAccount. Over REST the answer is the person himself.
+type UpdateAccountResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person as he is now.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateAccountResponse) Reset() {
+	*x = UpdateAccountResponse{}
+	mi := &file_prwarden_v1_account_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateAccountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateAccountResponse) ProtoMessage() {}
+
+func (x *UpdateAccountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_account_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateAccountResponse.ProtoReflect.Descriptor instead.
+func (*UpdateAccountResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *UpdateAccountResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
 // Request of ChangePassword.
 type ChangePasswordRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -439,7 +531,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[5]
+	mi := &file_prwarden_v1_account_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -451,7 +543,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[5]
+	mi := &file_prwarden_v1_account_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -464,7 +556,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ChangePasswordRequest) GetCurrentPassword() string {
@@ -490,7 +582,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[6]
+	mi := &file_prwarden_v1_account_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +594,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[6]
+	mi := &file_prwarden_v1_account_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +607,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{8}
 }
 
 // Request of ListSessions.
@@ -527,7 +619,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[7]
+	mi := &file_prwarden_v1_account_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +631,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[7]
+	mi := &file_prwarden_v1_account_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +644,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{9}
 }
 
 // Response of ListSessions.
@@ -566,7 +658,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[8]
+	mi := &file_prwarden_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +670,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[8]
+	mi := &file_prwarden_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +683,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -612,7 +704,7 @@ type EndSessionRequest struct {
 
 func (x *EndSessionRequest) Reset() {
 	*x = EndSessionRequest{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[9]
+	mi := &file_prwarden_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +716,7 @@ func (x *EndSessionRequest) String() string {
 func (*EndSessionRequest) ProtoMessage() {}
 
 func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[9]
+	mi := &file_prwarden_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +729,7 @@ func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionRequest.ProtoReflect.Descriptor instead.
 func (*EndSessionRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EndSessionRequest) GetSessionId() string {
@@ -656,7 +748,7 @@ type EndSessionResponse struct {
 
 func (x *EndSessionResponse) Reset() {
 	*x = EndSessionResponse{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[10]
+	mi := &file_prwarden_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +760,7 @@ func (x *EndSessionResponse) String() string {
 func (*EndSessionResponse) ProtoMessage() {}
 
 func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[10]
+	mi := &file_prwarden_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +773,7 @@ func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionResponse.ProtoReflect.Descriptor instead.
 func (*EndSessionResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 // Request of EndSessions.
@@ -693,7 +785,7 @@ type EndSessionsRequest struct {
 
 func (x *EndSessionsRequest) Reset() {
 	*x = EndSessionsRequest{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[11]
+	mi := &file_prwarden_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +797,7 @@ func (x *EndSessionsRequest) String() string {
 func (*EndSessionsRequest) ProtoMessage() {}
 
 func (x *EndSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[11]
+	mi := &file_prwarden_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +810,7 @@ func (x *EndSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionsRequest.ProtoReflect.Descriptor instead.
 func (*EndSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 // Response of EndSessions. Over REST the answer is 204 without a body.
@@ -730,7 +822,7 @@ type EndSessionsResponse struct {
 
 func (x *EndSessionsResponse) Reset() {
 	*x = EndSessionsResponse{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[12]
+	mi := &file_prwarden_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +834,7 @@ func (x *EndSessionsResponse) String() string {
 func (*EndSessionsResponse) ProtoMessage() {}
 
 func (x *EndSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[12]
+	mi := &file_prwarden_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +847,7 @@ func (x *EndSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionsResponse.ProtoReflect.Descriptor instead.
 func (*EndSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 // Membership is what a person is in an organization.
@@ -773,7 +865,7 @@ type User_Membership struct {
 
 func (x *User_Membership) Reset() {
 	*x = User_Membership{}
-	mi := &file_prwarden_v1_account_proto_msgTypes[13]
+	mi := &file_prwarden_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -785,7 +877,7 @@ func (x *User_Membership) String() string {
 func (*User_Membership) ProtoMessage() {}
 
 func (x *User_Membership) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_account_proto_msgTypes[13]
+	mi := &file_prwarden_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -867,7 +959,11 @@ const file_prwarden_v1_account_proto_rawDesc = "" +
 	"\x11GetAccountRequest\"\xdd\x01\n" +
 	"\x12GetAccountResponse\x12%\n" +
 	"\x04user\x18\x01 \x01(\v2\x11.prwarden.v1.UserR\x04user\x12)\n" +
-	"\x03key\x18\x02 \x01(\v2\x17.prwarden.v1.CallingKeyR\x03key:u\x92Ar2p{\"key\": {\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"organization\": \"acme\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}}\"\xe4\x01\n" +
+	"\x03key\x18\x02 \x01(\v2\x17.prwarden.v1.CallingKeyR\x03key:u\x92Ar2p{\"key\": {\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"organization\": \"acme\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}}\"W\n" +
+	"\x14UpdateAccountRequest\x12 \n" +
+	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name:\x1d\x92A\x1a2\x18{\"name\": \"Ada Lovelace\"}\">\n" +
+	"\x15UpdateAccountResponse\x12%\n" +
+	"\x04user\x18\x01 \x01(\v2\x11.prwarden.v1.UserR\x04user\"\xe4\x01\n" +
 	"\x15ChangePasswordRequest\x128\n" +
 	"\x10current_password\x18\x01 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\x80\x02R\x0fcurrentPassword\x120\n" +
 	"\fnew_password\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\f\x18\x80\x02R\vnewPassword:_\x92A\\2Z{\"current_password\": \"violet Harbor 7 quilts\", \"new_password\": \"seventeen Marble? otters\"}\"\x18\n" +
@@ -880,10 +976,12 @@ const file_prwarden_v1_account_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tB:\x92A4J\x16\"ses_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^ses_[0-9a-z]{1,64}$\xe0A\x02R\tsessionId\"\x14\n" +
 	"\x12EndSessionResponse\"\x1d\n" +
 	"\x12EndSessionsRequest:\a\x92A\x042\x02{}\"\x15\n" +
-	"\x13EndSessionsResponse2\x8c\x06\n" +
+	"\x13EndSessionsResponse2\x92\a\n" +
 	"\x0eAccountService\x12b\n" +
 	"\n" +
-	"GetAccount\x12\x1e.prwarden.v1.GetAccountRequest\x1a\x1f.prwarden.v1.GetAccountResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/account\x12\xba\x01\n" +
+	"GetAccount\x12\x1e.prwarden.v1.GetAccountRequest\x1a\x1f.prwarden.v1.GetAccountResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/account\x12\x83\x01\n" +
+	"\rUpdateAccount\x12!.prwarden.v1.UpdateAccountRequest\x1a\".prwarden.v1.UpdateAccountResponse\"+\xb2\xfb\x18\v\n" +
+	"\tuser.name\x82\xd3\xe4\x93\x02\x16:\x01*b\x04user2\v/v1/account\x12\xba\x01\n" +
 	"\x0eChangePassword\x12\".prwarden.v1.ChangePasswordRequest\x1a#.prwarden.v1.ChangePasswordResponse\"_\x92A$J\"\n" +
 	"\x03204\x12\x1b\n" +
 	"\x19The password was changed.\xb2\xfb\x18\x0f\n" +
@@ -913,7 +1011,7 @@ func file_prwarden_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_prwarden_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_prwarden_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_prwarden_v1_account_proto_goTypes = []any{
 	(Session_Method)(0),            // 0: prwarden.v1.Session.Method
 	(*User)(nil),                   // 1: prwarden.v1.User
@@ -921,44 +1019,49 @@ var file_prwarden_v1_account_proto_goTypes = []any{
 	(*Session)(nil),                // 3: prwarden.v1.Session
 	(*GetAccountRequest)(nil),      // 4: prwarden.v1.GetAccountRequest
 	(*GetAccountResponse)(nil),     // 5: prwarden.v1.GetAccountResponse
-	(*ChangePasswordRequest)(nil),  // 6: prwarden.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil), // 7: prwarden.v1.ChangePasswordResponse
-	(*ListSessionsRequest)(nil),    // 8: prwarden.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),   // 9: prwarden.v1.ListSessionsResponse
-	(*EndSessionRequest)(nil),      // 10: prwarden.v1.EndSessionRequest
-	(*EndSessionResponse)(nil),     // 11: prwarden.v1.EndSessionResponse
-	(*EndSessionsRequest)(nil),     // 12: prwarden.v1.EndSessionsRequest
-	(*EndSessionsResponse)(nil),    // 13: prwarden.v1.EndSessionsResponse
-	(*User_Membership)(nil),        // 14: prwarden.v1.User.Membership
-	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
-	(Role_Name)(0),                 // 16: prwarden.v1.Role.Name
+	(*UpdateAccountRequest)(nil),   // 6: prwarden.v1.UpdateAccountRequest
+	(*UpdateAccountResponse)(nil),  // 7: prwarden.v1.UpdateAccountResponse
+	(*ChangePasswordRequest)(nil),  // 8: prwarden.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil), // 9: prwarden.v1.ChangePasswordResponse
+	(*ListSessionsRequest)(nil),    // 10: prwarden.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),   // 11: prwarden.v1.ListSessionsResponse
+	(*EndSessionRequest)(nil),      // 12: prwarden.v1.EndSessionRequest
+	(*EndSessionResponse)(nil),     // 13: prwarden.v1.EndSessionResponse
+	(*EndSessionsRequest)(nil),     // 14: prwarden.v1.EndSessionsRequest
+	(*EndSessionsResponse)(nil),    // 15: prwarden.v1.EndSessionsResponse
+	(*User_Membership)(nil),        // 16: prwarden.v1.User.Membership
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(Role_Name)(0),                 // 18: prwarden.v1.Role.Name
 }
 var file_prwarden_v1_account_proto_depIdxs = []int32{
-	14, // 0: prwarden.v1.User.memberships:type_name -> prwarden.v1.User.Membership
-	15, // 1: prwarden.v1.CallingKey.expires_at:type_name -> google.protobuf.Timestamp
+	16, // 0: prwarden.v1.User.memberships:type_name -> prwarden.v1.User.Membership
+	17, // 1: prwarden.v1.CallingKey.expires_at:type_name -> google.protobuf.Timestamp
 	0,  // 2: prwarden.v1.Session.method:type_name -> prwarden.v1.Session.Method
-	15, // 3: prwarden.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	15, // 4: prwarden.v1.Session.seen_at:type_name -> google.protobuf.Timestamp
-	15, // 5: prwarden.v1.Session.expires_at:type_name -> google.protobuf.Timestamp
+	17, // 3: prwarden.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	17, // 4: prwarden.v1.Session.seen_at:type_name -> google.protobuf.Timestamp
+	17, // 5: prwarden.v1.Session.expires_at:type_name -> google.protobuf.Timestamp
 	1,  // 6: prwarden.v1.GetAccountResponse.user:type_name -> prwarden.v1.User
 	2,  // 7: prwarden.v1.GetAccountResponse.key:type_name -> prwarden.v1.CallingKey
-	3,  // 8: prwarden.v1.ListSessionsResponse.sessions:type_name -> prwarden.v1.Session
-	16, // 9: prwarden.v1.User.Membership.role:type_name -> prwarden.v1.Role.Name
-	4,  // 10: prwarden.v1.AccountService.GetAccount:input_type -> prwarden.v1.GetAccountRequest
-	6,  // 11: prwarden.v1.AccountService.ChangePassword:input_type -> prwarden.v1.ChangePasswordRequest
-	8,  // 12: prwarden.v1.AccountService.ListSessions:input_type -> prwarden.v1.ListSessionsRequest
-	10, // 13: prwarden.v1.AccountService.EndSession:input_type -> prwarden.v1.EndSessionRequest
-	12, // 14: prwarden.v1.AccountService.EndSessions:input_type -> prwarden.v1.EndSessionsRequest
-	5,  // 15: prwarden.v1.AccountService.GetAccount:output_type -> prwarden.v1.GetAccountResponse
-	7,  // 16: prwarden.v1.AccountService.ChangePassword:output_type -> prwarden.v1.ChangePasswordResponse
-	9,  // 17: prwarden.v1.AccountService.ListSessions:output_type -> prwarden.v1.ListSessionsResponse
-	11, // 18: prwarden.v1.AccountService.EndSession:output_type -> prwarden.v1.EndSessionResponse
-	13, // 19: prwarden.v1.AccountService.EndSessions:output_type -> prwarden.v1.EndSessionsResponse
-	15, // [15:20] is the sub-list for method output_type
-	10, // [10:15] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	1,  // 8: prwarden.v1.UpdateAccountResponse.user:type_name -> prwarden.v1.User
+	3,  // 9: prwarden.v1.ListSessionsResponse.sessions:type_name -> prwarden.v1.Session
+	18, // 10: prwarden.v1.User.Membership.role:type_name -> prwarden.v1.Role.Name
+	4,  // 11: prwarden.v1.AccountService.GetAccount:input_type -> prwarden.v1.GetAccountRequest
+	6,  // 12: prwarden.v1.AccountService.UpdateAccount:input_type -> prwarden.v1.UpdateAccountRequest
+	8,  // 13: prwarden.v1.AccountService.ChangePassword:input_type -> prwarden.v1.ChangePasswordRequest
+	10, // 14: prwarden.v1.AccountService.ListSessions:input_type -> prwarden.v1.ListSessionsRequest
+	12, // 15: prwarden.v1.AccountService.EndSession:input_type -> prwarden.v1.EndSessionRequest
+	14, // 16: prwarden.v1.AccountService.EndSessions:input_type -> prwarden.v1.EndSessionsRequest
+	5,  // 17: prwarden.v1.AccountService.GetAccount:output_type -> prwarden.v1.GetAccountResponse
+	7,  // 18: prwarden.v1.AccountService.UpdateAccount:output_type -> prwarden.v1.UpdateAccountResponse
+	9,  // 19: prwarden.v1.AccountService.ChangePassword:output_type -> prwarden.v1.ChangePasswordResponse
+	11, // 20: prwarden.v1.AccountService.ListSessions:output_type -> prwarden.v1.ListSessionsResponse
+	13, // 21: prwarden.v1.AccountService.EndSession:output_type -> prwarden.v1.EndSessionResponse
+	15, // 22: prwarden.v1.AccountService.EndSessions:output_type -> prwarden.v1.EndSessionsResponse
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_account_proto_init() }
@@ -969,14 +1072,14 @@ func file_prwarden_v1_account_proto_init() {
 	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_member_proto_init()
 	file_prwarden_v1_account_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_account_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_account_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_account_proto_rawDesc), len(file_prwarden_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	AccountService_GetAccount_FullMethodName     = "/prwarden.v1.AccountService/GetAccount"
+	AccountService_UpdateAccount_FullMethodName  = "/prwarden.v1.AccountService/UpdateAccount"
 	AccountService_ChangePassword_FullMethodName = "/prwarden.v1.AccountService/ChangePassword"
 	AccountService_ListSessions_FullMethodName   = "/prwarden.v1.AccountService/ListSessions"
 	AccountService_EndSession_FullMethodName     = "/prwarden.v1.AccountService/EndSession"
@@ -41,6 +42,10 @@ type AccountServiceClient interface {
 	// GetAccount says who calls: an API key, or a person with the organizations
 	// that he is a member of, and what he may do in each. Scope: none.
 	GetAccount(ctx context.Context, in *GetAccountRequest, opts ...grpc.CallOption) (*GetAccountResponse, error)
+	// UpdateAccount gives the caller another name, which others in his organizations
+	// see. Over REST the answer is the person himself. Scope: none. Errors:
+	// INVALID_ARGUMENT.
+	UpdateAccount(ctx context.Context, in *UpdateAccountRequest, opts ...grpc.CallOption) (*UpdateAccountResponse, error)
 	// ChangePassword gives the caller another password. All of his sessions but
 	// this one end. Answered with 204 and no body over REST. Scope: none.
 	//
@@ -71,6 +76,16 @@ func (c *accountServiceClient) GetAccount(ctx context.Context, in *GetAccountReq
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetAccountResponse)
 	err := c.cc.Invoke(ctx, AccountService_GetAccount_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) UpdateAccount(ctx context.Context, in *UpdateAccountRequest, opts ...grpc.CallOption) (*UpdateAccountResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateAccountResponse)
+	err := c.cc.Invoke(ctx, AccountService_UpdateAccount_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +147,10 @@ type AccountServiceServer interface {
 	// GetAccount says who calls: an API key, or a person with the organizations
 	// that he is a member of, and what he may do in each. Scope: none.
 	GetAccount(context.Context, *GetAccountRequest) (*GetAccountResponse, error)
+	// UpdateAccount gives the caller another name, which others in his organizations
+	// see. Over REST the answer is the person himself. Scope: none. Errors:
+	// INVALID_ARGUMENT.
+	UpdateAccount(context.Context, *UpdateAccountRequest) (*UpdateAccountResponse, error)
 	// ChangePassword gives the caller another password. All of his sessions but
 	// this one end. Answered with 204 and no body over REST. Scope: none.
 	//
@@ -160,6 +179,9 @@ type UnimplementedAccountServiceServer struct{}
 
 func (UnimplementedAccountServiceServer) GetAccount(context.Context, *GetAccountRequest) (*GetAccountResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetAccount not implemented")
+}
+func (UnimplementedAccountServiceServer) UpdateAccount(context.Context, *UpdateAccountRequest) (*UpdateAccountResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateAccount not implemented")
 }
 func (UnimplementedAccountServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
@@ -208,6 +230,24 @@ func _AccountService_GetAccount_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).GetAccount(ctx, req.(*GetAccountRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_UpdateAccount_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateAccountRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).UpdateAccount(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_UpdateAccount_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).UpdateAccount(ctx, req.(*UpdateAccountRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -294,6 +334,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetAccount",
 			Handler:    _AccountService_GetAccount_Handler,
+		},
+		{
+			MethodName: "UpdateAccount",
+			Handler:    _AccountService_UpdateAccount_Handler,
 		},
 		{
 			MethodName: "ChangePassword",

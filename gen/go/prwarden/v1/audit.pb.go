@@ -434,11 +434,11 @@ const file_prwarden_v1_audit_proto_rawDesc = "" +
 	"\x17prwarden/v1/audit.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/descriptor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\";\n" +
 	"\tAuditRule\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xb7\a\n" +
-	"\x11ListEventsRequest\x12\x80\x05\n" +
-	"\x06action\x18\x01 \x01(\tB\xe2\x04\xbaH\xde\x04r\xdb\x04R\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xc2\a\n" +
+	"\x11ListEventsRequest\x12\x8b\x05\n" +
+	"\x06action\x18\x01 \x01(\tB\xed\x04\xbaH\xe9\x04r\xe6\x04R\n" +
 	"key.createR\n" +
-	"key.revokeR\vrule.createR\vrule.updateR\vrule.deleteR\trule.pushR\rpolicy.updateR\x12publication.repeatR\x0efinding.triageR\x13finding.triage.undoR\x13organization.createR\x13organization.updateR\x13organization.removeR\x11connection.createR\x10connection.setupR\x11connection.updateR\x11connection.deleteR\x11connection.rotateR\x11connection.resealR\x0ewebhook.createR\x0ewebhook.updateR\x0ewebhook.deleteR\x0ewebhook.rotateR\x0ewebhook.resealR\vuser.createR\fuser.disableR\vuser.enableR\vuser.removeR\ruser.passwordR\n" +
+	"key.revokeR\vrule.createR\vrule.updateR\vrule.deleteR\trule.pushR\rpolicy.updateR\x12publication.repeatR\x0efinding.triageR\x13finding.triage.undoR\x13organization.createR\x13organization.updateR\x13organization.removeR\x11connection.createR\x10connection.setupR\x11connection.updateR\x11connection.deleteR\x11connection.rotateR\x11connection.resealR\x0ewebhook.createR\x0ewebhook.updateR\x0ewebhook.deleteR\x0ewebhook.rotateR\x0ewebhook.resealR\vuser.createR\fuser.disableR\vuser.enableR\vuser.removeR\tuser.nameR\ruser.passwordR\n" +
 	"user.resetR\tuser.linkR\x0esession.createR\x0esession.revokeR\n" +
 	"member.addR\vmember.roleR\rmember.removeR\x11invitation.createR\x11invitation.revokeH\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x05actor\x18\x02 \x01(\tB\n" +

@@ -478,6 +478,318 @@ func (x *ListMembersResponse) GetMembers() []*Member {
 	return nil
 }
 
+// Request of ListMemberNames.
+type ListMemberNamesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemberNamesRequest) Reset() {
+	*x = ListMemberNamesRequest{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemberNamesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemberNamesRequest) ProtoMessage() {}
+
+func (x *ListMemberNamesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemberNamesRequest.ProtoReflect.Descriptor instead.
+func (*ListMemberNamesRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{5}
+}
+
+// Response of ListMemberNames.
+type ListMemberNamesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The members, in no order.
+	Members       []*ListMemberNamesResponse_MemberName `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemberNamesResponse) Reset() {
+	*x = ListMemberNamesResponse{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemberNamesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemberNamesResponse) ProtoMessage() {}
+
+func (x *ListMemberNamesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemberNamesResponse.ProtoReflect.Descriptor instead.
+func (*ListMemberNamesResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListMemberNamesResponse) GetMembers() []*ListMemberNamesResponse_MemberName {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+// SingleSignOn is an identity provider at which people sign in.
+type SingleSignOn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What people know the provider by.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Address of the provider, which its tokens name.
+	Issuer string `protobuf:"bytes,2,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	// What the provider calls prwarden.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	// Whether prwarden has a secret of the client. The secret itself is never answered.
+	HasClientSecret bool `protobuf:"varint,4,opt,name=has_client_secret,json=hasClientSecret,proto3" json:"has_client_secret,omitempty"`
+	// Where the provider sends people back to. The provider has to know it.
+	RedirectUrl string `protobuf:"bytes,5,opt,name=redirect_url,json=redirectUrl,proto3" json:"redirect_url,omitempty"`
+	// What is asked for beside `openid`, `email` and `profile`.
+	Scopes []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// The claim that has a person's groups; absent when groups give no roles.
+	GroupsClaim *string `protobuf:"bytes,7,opt,name=groups_claim,json=groupsClaim,proto3,oneof" json:"groups_claim,omitempty"`
+	// Groups that have a role in the caller's organization.
+	Roles []*SingleSignOn_GroupRole `protobuf:"bytes,8,rep,name=roles,proto3" json:"roles,omitempty"`
+	// Whether people sign in there only, and not with passwords.
+	Only bool `protobuf:"varint,9,opt,name=only,proto3" json:"only,omitempty"`
+	// Email of the person who may sign in with a password all the same; absent unless
+	// that is a member of the caller's organization.
+	BreakGlass    *string `protobuf:"bytes,10,opt,name=break_glass,json=breakGlass,proto3,oneof" json:"break_glass,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SingleSignOn) Reset() {
+	*x = SingleSignOn{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SingleSignOn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SingleSignOn) ProtoMessage() {}
+
+func (x *SingleSignOn) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SingleSignOn.ProtoReflect.Descriptor instead.
+func (*SingleSignOn) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *SingleSignOn) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SingleSignOn) GetIssuer() string {
+	if x != nil {
+		return x.Issuer
+	}
+	return ""
+}
+
+func (x *SingleSignOn) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *SingleSignOn) GetHasClientSecret() bool {
+	if x != nil {
+		return x.HasClientSecret
+	}
+	return false
+}
+
+func (x *SingleSignOn) GetRedirectUrl() string {
+	if x != nil {
+		return x.RedirectUrl
+	}
+	return ""
+}
+
+func (x *SingleSignOn) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *SingleSignOn) GetGroupsClaim() string {
+	if x != nil && x.GroupsClaim != nil {
+		return *x.GroupsClaim
+	}
+	return ""
+}
+
+func (x *SingleSignOn) GetRoles() []*SingleSignOn_GroupRole {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *SingleSignOn) GetOnly() bool {
+	if x != nil {
+		return x.Only
+	}
+	return false
+}
+
+func (x *SingleSignOn) GetBreakGlass() string {
+	if x != nil && x.BreakGlass != nil {
+		return *x.BreakGlass
+	}
+	return ""
+}
+
+// Request of GetSingleSignOn.
+type GetSingleSignOnRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether to ask the provider for its endpoints now.
+	Check         bool `protobuf:"varint,1,opt,name=check,proto3" json:"check,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSingleSignOnRequest) Reset() {
+	*x = GetSingleSignOnRequest{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSingleSignOnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSingleSignOnRequest) ProtoMessage() {}
+
+func (x *GetSingleSignOnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSingleSignOnRequest.ProtoReflect.Descriptor instead.
+func (*GetSingleSignOnRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GetSingleSignOnRequest) GetCheck() bool {
+	if x != nil {
+		return x.Check
+	}
+	return false
+}
+
+// Response of GetSingleSignOn.
+type GetSingleSignOnResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The provider; absent when the operator has configured none.
+	Provider *SingleSignOn `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// What came of asking it; absent unless `check` asked.
+	Check         *SingleSignOn_Check `protobuf:"bytes,2,opt,name=check,proto3" json:"check,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSingleSignOnResponse) Reset() {
+	*x = GetSingleSignOnResponse{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSingleSignOnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSingleSignOnResponse) ProtoMessage() {}
+
+func (x *GetSingleSignOnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSingleSignOnResponse.ProtoReflect.Descriptor instead.
+func (*GetSingleSignOnResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetSingleSignOnResponse) GetProvider() *SingleSignOn {
+	if x != nil {
+		return x.Provider
+	}
+	return nil
+}
+
+func (x *GetSingleSignOnResponse) GetCheck() *SingleSignOn_Check {
+	if x != nil {
+		return x.Check
+	}
+	return nil
+}
+
 // Request of UpdateMember.
 type UpdateMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -491,7 +803,7 @@ type UpdateMemberRequest struct {
 
 func (x *UpdateMemberRequest) Reset() {
 	*x = UpdateMemberRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[5]
+	mi := &file_prwarden_v1_member_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +815,7 @@ func (x *UpdateMemberRequest) String() string {
 func (*UpdateMemberRequest) ProtoMessage() {}
 
 func (x *UpdateMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[5]
+	mi := &file_prwarden_v1_member_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +828,7 @@ func (x *UpdateMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMemberRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMemberRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateMemberRequest) GetUserId() string {
@@ -544,7 +856,7 @@ type UpdateMemberResponse struct {
 
 func (x *UpdateMemberResponse) Reset() {
 	*x = UpdateMemberResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[6]
+	mi := &file_prwarden_v1_member_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +868,7 @@ func (x *UpdateMemberResponse) String() string {
 func (*UpdateMemberResponse) ProtoMessage() {}
 
 func (x *UpdateMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[6]
+	mi := &file_prwarden_v1_member_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +881,7 @@ func (x *UpdateMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMemberResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMemberResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateMemberResponse) GetMember() *Member {
@@ -590,7 +902,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[7]
+	mi := &file_prwarden_v1_member_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +914,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[7]
+	mi := &file_prwarden_v1_member_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +927,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveMemberRequest) GetUserId() string {
@@ -634,7 +946,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[8]
+	mi := &file_prwarden_v1_member_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +958,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[8]
+	mi := &file_prwarden_v1_member_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +971,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{13}
 }
 
 // Request of CreateInvitation.
@@ -675,7 +987,7 @@ type CreateInvitationRequest struct {
 
 func (x *CreateInvitationRequest) Reset() {
 	*x = CreateInvitationRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[9]
+	mi := &file_prwarden_v1_member_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +999,7 @@ func (x *CreateInvitationRequest) String() string {
 func (*CreateInvitationRequest) ProtoMessage() {}
 
 func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[9]
+	mi := &file_prwarden_v1_member_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +1012,7 @@ func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationRequest.ProtoReflect.Descriptor instead.
 func (*CreateInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CreateInvitationRequest) GetEmail() string {
@@ -733,7 +1045,7 @@ type CreateInvitationResponse struct {
 
 func (x *CreateInvitationResponse) Reset() {
 	*x = CreateInvitationResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[10]
+	mi := &file_prwarden_v1_member_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +1057,7 @@ func (x *CreateInvitationResponse) String() string {
 func (*CreateInvitationResponse) ProtoMessage() {}
 
 func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[10]
+	mi := &file_prwarden_v1_member_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +1070,7 @@ func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationResponse.ProtoReflect.Descriptor instead.
 func (*CreateInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CreateInvitationResponse) GetInvitation() *Invitation {
@@ -791,7 +1103,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[11]
+	mi := &file_prwarden_v1_member_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +1115,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[11]
+	mi := &file_prwarden_v1_member_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +1128,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{16}
 }
 
 // Response of ListInvitations.
@@ -830,7 +1142,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[12]
+	mi := &file_prwarden_v1_member_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +1154,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[12]
+	mi := &file_prwarden_v1_member_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +1167,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListInvitationsResponse) GetInvitations() []*Invitation {
@@ -876,7 +1188,7 @@ type DeleteInvitationRequest struct {
 
 func (x *DeleteInvitationRequest) Reset() {
 	*x = DeleteInvitationRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[13]
+	mi := &file_prwarden_v1_member_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1200,7 @@ func (x *DeleteInvitationRequest) String() string {
 func (*DeleteInvitationRequest) ProtoMessage() {}
 
 func (x *DeleteInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[13]
+	mi := &file_prwarden_v1_member_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1213,7 @@ func (x *DeleteInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteInvitationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteInvitationRequest) GetInvitationId() string {
@@ -920,7 +1232,7 @@ type DeleteInvitationResponse struct {
 
 func (x *DeleteInvitationResponse) Reset() {
 	*x = DeleteInvitationResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[14]
+	mi := &file_prwarden_v1_member_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1244,7 @@ func (x *DeleteInvitationResponse) String() string {
 func (*DeleteInvitationResponse) ProtoMessage() {}
 
 func (x *DeleteInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[14]
+	mi := &file_prwarden_v1_member_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1257,7 @@ func (x *DeleteInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteInvitationResponse.ProtoReflect.Descriptor instead.
 func (*DeleteInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{19}
 }
 
 // Request of CreatePasswordLink.
@@ -959,7 +1271,7 @@ type CreatePasswordLinkRequest struct {
 
 func (x *CreatePasswordLinkRequest) Reset() {
 	*x = CreatePasswordLinkRequest{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[15]
+	mi := &file_prwarden_v1_member_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1283,7 @@ func (x *CreatePasswordLinkRequest) String() string {
 func (*CreatePasswordLinkRequest) ProtoMessage() {}
 
 func (x *CreatePasswordLinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[15]
+	mi := &file_prwarden_v1_member_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1296,7 @@ func (x *CreatePasswordLinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePasswordLinkRequest.ProtoReflect.Descriptor instead.
 func (*CreatePasswordLinkRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CreatePasswordLinkRequest) GetUserId() string {
@@ -1010,7 +1322,7 @@ type CreatePasswordLinkResponse struct {
 
 func (x *CreatePasswordLinkResponse) Reset() {
 	*x = CreatePasswordLinkResponse{}
-	mi := &file_prwarden_v1_member_proto_msgTypes[16]
+	mi := &file_prwarden_v1_member_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1334,7 @@ func (x *CreatePasswordLinkResponse) String() string {
 func (*CreatePasswordLinkResponse) ProtoMessage() {}
 
 func (x *CreatePasswordLinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_member_proto_msgTypes[16]
+	mi := &file_prwarden_v1_member_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1347,7 @@ func (x *CreatePasswordLinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePasswordLinkResponse.ProtoReflect.Descriptor instead.
 func (*CreatePasswordLinkResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CreatePasswordLinkResponse) GetToken() string {
@@ -1057,6 +1369,180 @@ func (x *CreatePasswordLinkResponse) GetExpiresAt() *timestamppb.Timestamp {
 		return x.ExpiresAt
 	}
 	return nil
+}
+
+// MemberName is what a member is called.
+type ListMemberNamesResponse_MemberName struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the person. Shape: `usr_` and an opaque suffix.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Name, as the person gave it.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemberNamesResponse_MemberName) Reset() {
+	*x = ListMemberNamesResponse_MemberName{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemberNamesResponse_MemberName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemberNamesResponse_MemberName) ProtoMessage() {}
+
+func (x *ListMemberNamesResponse_MemberName) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemberNamesResponse_MemberName.ProtoReflect.Descriptor instead.
+func (*ListMemberNamesResponse_MemberName) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{6, 0}
+}
+
+func (x *ListMemberNamesResponse_MemberName) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ListMemberNamesResponse_MemberName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// GroupRole gives the people of a group a role in the organization.
+type SingleSignOn_GroupRole struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The group, as the provider names it.
+	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// Role that its people have.
+	Role          *Role_Name `protobuf:"varint,2,opt,name=role,proto3,enum=prwarden.v1.Role_Name,oneof" json:"role,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SingleSignOn_GroupRole) Reset() {
+	*x = SingleSignOn_GroupRole{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SingleSignOn_GroupRole) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SingleSignOn_GroupRole) ProtoMessage() {}
+
+func (x *SingleSignOn_GroupRole) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SingleSignOn_GroupRole.ProtoReflect.Descriptor instead.
+func (*SingleSignOn_GroupRole) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{7, 0}
+}
+
+func (x *SingleSignOn_GroupRole) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *SingleSignOn_GroupRole) GetRole() Role_Name {
+	if x != nil && x.Role != nil {
+		return *x.Role
+	}
+	return Role_unspecified
+}
+
+// Check is what came of asking the provider for its endpoints.
+type SingleSignOn_Check struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether it answered as a provider does.
+	Reachable bool `protobuf:"varint,1,opt,name=reachable,proto3" json:"reachable,omitempty"`
+	// What went wrong, at most 500 bytes; absent when it answered.
+	Problem *string `protobuf:"bytes,2,opt,name=problem,proto3,oneof" json:"problem,omitempty"`
+	// Where people are sent to sign in; absent unless it answered.
+	AuthorizationEndpoint *string `protobuf:"bytes,3,opt,name=authorization_endpoint,json=authorizationEndpoint,proto3,oneof" json:"authorization_endpoint,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *SingleSignOn_Check) Reset() {
+	*x = SingleSignOn_Check{}
+	mi := &file_prwarden_v1_member_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SingleSignOn_Check) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SingleSignOn_Check) ProtoMessage() {}
+
+func (x *SingleSignOn_Check) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_member_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SingleSignOn_Check.ProtoReflect.Descriptor instead.
+func (*SingleSignOn_Check) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_member_proto_rawDescGZIP(), []int{7, 1}
+}
+
+func (x *SingleSignOn_Check) GetReachable() bool {
+	if x != nil {
+		return x.Reachable
+	}
+	return false
+}
+
+func (x *SingleSignOn_Check) GetProblem() string {
+	if x != nil && x.Problem != nil {
+		return *x.Problem
+	}
+	return ""
+}
+
+func (x *SingleSignOn_Check) GetAuthorizationEndpoint() string {
+	if x != nil && x.AuthorizationEndpoint != nil {
+		return *x.AuthorizationEndpoint
+	}
+	return ""
 }
 
 var File_prwarden_v1_member_proto protoreflect.FileDescriptor
@@ -1107,7 +1593,45 @@ const file_prwarden_v1_member_proto_rawDesc = "" +
 	"\x05_role\"\x14\n" +
 	"\x12ListMembersRequest\"\xd8\x02\n" +
 	"\x13ListMembersResponse\x126\n" +
-	"\amembers\x18\x01 \x03(\v2\x13.prwarden.v1.MemberB\a\x92A\x04\xa0\x01\xe8\aR\amembers:\x88\x02\x92A\x84\x022\x81\x02{\"members\": [{\"user_id\": \"usr_01k9w3t5zq8h4m2x\", \"email\": \"ada@example.com\", \"name\": \"Ada\", \"role\": \"owner\", \"source\": \"local\", \"joined_at\": \"2026-11-20T09:30:00Z\", \"last_seen_at\": \"2026-11-20T09:41:00Z\", \"has_password\": true, \"has_single_sign_on\": false}]}\"\xce\x01\n" +
+	"\amembers\x18\x01 \x03(\v2\x13.prwarden.v1.MemberB\a\x92A\x04\xa0\x01\xe8\aR\amembers:\x88\x02\x92A\x84\x022\x81\x02{\"members\": [{\"user_id\": \"usr_01k9w3t5zq8h4m2x\", \"email\": \"ada@example.com\", \"name\": \"Ada\", \"role\": \"owner\", \"source\": \"local\", \"joined_at\": \"2026-11-20T09:30:00Z\", \"last_seen_at\": \"2026-11-20T09:41:00Z\", \"has_password\": true, \"has_single_sign_on\": false}]}\"\x18\n" +
+	"\x16ListMemberNamesRequest\"\xf0\x01\n" +
+	"\x17ListMemberNamesResponse\x12R\n" +
+	"\amembers\x18\x01 \x03(\v2/.prwarden.v1.ListMemberNamesResponse.MemberNameB\a\x92A\x04\xa0\x01\xe8\aR\amembers\x1a9\n" +
+	"\n" +
+	"MemberName\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name:F\x92AC2A{\"members\": [{\"user_id\": \"usr_01k9w3t5zq8h4m2x\", \"name\": \"Ada\"}]}\"\x9c\x05\n" +
+	"\fSingleSignOn\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06issuer\x18\x02 \x01(\tR\x06issuer\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12*\n" +
+	"\x11has_client_secret\x18\x04 \x01(\bR\x0fhasClientSecret\x12!\n" +
+	"\fredirect_url\x18\x05 \x01(\tR\vredirectUrl\x12\x1e\n" +
+	"\x06scopes\x18\x06 \x03(\tB\x06\x92A\x03\xa0\x01dR\x06scopes\x12&\n" +
+	"\fgroups_claim\x18\a \x01(\tH\x00R\vgroupsClaim\x88\x01\x01\x12B\n" +
+	"\x05roles\x18\b \x03(\v2#.prwarden.v1.SingleSignOn.GroupRoleB\a\x92A\x04\xa0\x01\xe8\aR\x05roles\x12\x12\n" +
+	"\x04only\x18\t \x01(\bR\x04only\x12$\n" +
+	"\vbreak_glass\x18\n" +
+	" \x01(\tH\x01R\n" +
+	"breakGlass\x88\x01\x01\x1ac\n" +
+	"\tGroupRole\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x127\n" +
+	"\x04role\x18\x02 \x01(\x0e2\x16.prwarden.v1.Role.NameB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04role\x88\x01\x01B\a\n" +
+	"\x05_role\x1a\xa7\x01\n" +
+	"\x05Check\x12\x1c\n" +
+	"\treachable\x18\x01 \x01(\bR\treachable\x12\x1d\n" +
+	"\aproblem\x18\x02 \x01(\tH\x00R\aproblem\x88\x01\x01\x12:\n" +
+	"\x16authorization_endpoint\x18\x03 \x01(\tH\x01R\x15authorizationEndpoint\x88\x01\x01B\n" +
+	"\n" +
+	"\b_problemB\x19\n" +
+	"\x17_authorization_endpointB\x0f\n" +
+	"\r_groups_claimB\x0e\n" +
+	"\f_break_glass\".\n" +
+	"\x16GetSingleSignOnRequest\x12\x14\n" +
+	"\x05check\x18\x01 \x01(\bR\x05check\"\xbd\x03\n" +
+	"\x17GetSingleSignOnResponse\x125\n" +
+	"\bprovider\x18\x01 \x01(\v2\x19.prwarden.v1.SingleSignOnR\bprovider\x125\n" +
+	"\x05check\x18\x02 \x01(\v2\x1f.prwarden.v1.SingleSignOn.CheckR\x05check:\xb3\x02\x92A\xaf\x022\xac\x02{\"provider\": {\"name\": \"Acme ID\", \"issuer\": \"https://id.example.com\", \"client_id\": \"prwarden\", \"has_client_secret\": true, \"redirect_url\": \"https://prwarden.example.com/auth/oidc/callback\", \"scopes\": [\"groups\"], \"groups_claim\": \"groups\", \"roles\": [{\"group\": \"admins\", \"role\": \"admin\"}], \"only\": false}}\"\xce\x01\n" +
 	"\x13UpdateMemberRequest\x12S\n" +
 	"\auser_id\x18\x01 \x01(\tB:\x92A4J\x16\"usr_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^usr_[0-9a-z]{1,64}$\xe0A\x02R\x06userId\x12A\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x16.prwarden.v1.Role.NameB\x10\xe0A\x02\xbaH\n" +
@@ -1143,9 +1667,12 @@ const file_prwarden_v1_member_proto_rawDesc = "" +
 	"\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x12A\n" +
 	"\n" +
 	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\texpiresAt:\xd0\x01\x92A\xcc\x012\xc9\x01{\"token\": \"prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\", \"url\": \"https://prwarden.example.com/reset?token=prw_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleXYZ\", \"expires_at\": \"2026-11-20T10:30:00Z\"}B\x06\n" +
-	"\x04_url2\x81\t\n" +
+	"\x04_url2\xf4\n" +
+	"\n" +
 	"\rMemberService\x12e\n" +
-	"\vListMembers\x12\x1f.prwarden.v1.ListMembersRequest\x1a .prwarden.v1.ListMembersResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/members\x12\x8e\x01\n" +
+	"\vListMembers\x12\x1f.prwarden.v1.ListMembersRequest\x1a .prwarden.v1.ListMembersResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/members\x12w\n" +
+	"\x0fListMemberNames\x12#.prwarden.v1.ListMemberNamesRequest\x1a$.prwarden.v1.ListMemberNamesResponse\"\x19\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/members:names\x12x\n" +
+	"\x0fGetSingleSignOn\x12#.prwarden.v1.GetSingleSignOnRequest\x1a$.prwarden.v1.GetSingleSignOnResponse\"\x1a\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/single-sign-on\x12\x8e\x01\n" +
 	"\fUpdateMember\x12 .prwarden.v1.UpdateMemberRequest\x1a!.prwarden.v1.UpdateMemberResponse\"9\xb2\xfb\x18\r\n" +
 	"\vmember.role\x82\xd3\xe4\x93\x02\":\x01*b\x06member2\x15/v1/members/{user_id}\x12\xaa\x01\n" +
 	"\fRemoveMember\x12 .prwarden.v1.RemoveMemberRequest\x1a!.prwarden.v1.RemoveMemberResponse\"U\x92A\"J \n" +
@@ -1180,64 +1707,81 @@ func file_prwarden_v1_member_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_member_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_v1_member_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_prwarden_v1_member_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_prwarden_v1_member_proto_goTypes = []any{
-	(Role_Name)(0),                     // 0: prwarden.v1.Role.Name
-	(Member_Source)(0),                 // 1: prwarden.v1.Member.Source
-	(*Role)(nil),                       // 2: prwarden.v1.Role
-	(*Member)(nil),                     // 3: prwarden.v1.Member
-	(*Invitation)(nil),                 // 4: prwarden.v1.Invitation
-	(*ListMembersRequest)(nil),         // 5: prwarden.v1.ListMembersRequest
-	(*ListMembersResponse)(nil),        // 6: prwarden.v1.ListMembersResponse
-	(*UpdateMemberRequest)(nil),        // 7: prwarden.v1.UpdateMemberRequest
-	(*UpdateMemberResponse)(nil),       // 8: prwarden.v1.UpdateMemberResponse
-	(*RemoveMemberRequest)(nil),        // 9: prwarden.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 10: prwarden.v1.RemoveMemberResponse
-	(*CreateInvitationRequest)(nil),    // 11: prwarden.v1.CreateInvitationRequest
-	(*CreateInvitationResponse)(nil),   // 12: prwarden.v1.CreateInvitationResponse
-	(*ListInvitationsRequest)(nil),     // 13: prwarden.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),    // 14: prwarden.v1.ListInvitationsResponse
-	(*DeleteInvitationRequest)(nil),    // 15: prwarden.v1.DeleteInvitationRequest
-	(*DeleteInvitationResponse)(nil),   // 16: prwarden.v1.DeleteInvitationResponse
-	(*CreatePasswordLinkRequest)(nil),  // 17: prwarden.v1.CreatePasswordLinkRequest
-	(*CreatePasswordLinkResponse)(nil), // 18: prwarden.v1.CreatePasswordLinkResponse
-	(*timestamppb.Timestamp)(nil),      // 19: google.protobuf.Timestamp
+	(Role_Name)(0),                             // 0: prwarden.v1.Role.Name
+	(Member_Source)(0),                         // 1: prwarden.v1.Member.Source
+	(*Role)(nil),                               // 2: prwarden.v1.Role
+	(*Member)(nil),                             // 3: prwarden.v1.Member
+	(*Invitation)(nil),                         // 4: prwarden.v1.Invitation
+	(*ListMembersRequest)(nil),                 // 5: prwarden.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),                // 6: prwarden.v1.ListMembersResponse
+	(*ListMemberNamesRequest)(nil),             // 7: prwarden.v1.ListMemberNamesRequest
+	(*ListMemberNamesResponse)(nil),            // 8: prwarden.v1.ListMemberNamesResponse
+	(*SingleSignOn)(nil),                       // 9: prwarden.v1.SingleSignOn
+	(*GetSingleSignOnRequest)(nil),             // 10: prwarden.v1.GetSingleSignOnRequest
+	(*GetSingleSignOnResponse)(nil),            // 11: prwarden.v1.GetSingleSignOnResponse
+	(*UpdateMemberRequest)(nil),                // 12: prwarden.v1.UpdateMemberRequest
+	(*UpdateMemberResponse)(nil),               // 13: prwarden.v1.UpdateMemberResponse
+	(*RemoveMemberRequest)(nil),                // 14: prwarden.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),               // 15: prwarden.v1.RemoveMemberResponse
+	(*CreateInvitationRequest)(nil),            // 16: prwarden.v1.CreateInvitationRequest
+	(*CreateInvitationResponse)(nil),           // 17: prwarden.v1.CreateInvitationResponse
+	(*ListInvitationsRequest)(nil),             // 18: prwarden.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),            // 19: prwarden.v1.ListInvitationsResponse
+	(*DeleteInvitationRequest)(nil),            // 20: prwarden.v1.DeleteInvitationRequest
+	(*DeleteInvitationResponse)(nil),           // 21: prwarden.v1.DeleteInvitationResponse
+	(*CreatePasswordLinkRequest)(nil),          // 22: prwarden.v1.CreatePasswordLinkRequest
+	(*CreatePasswordLinkResponse)(nil),         // 23: prwarden.v1.CreatePasswordLinkResponse
+	(*ListMemberNamesResponse_MemberName)(nil), // 24: prwarden.v1.ListMemberNamesResponse.MemberName
+	(*SingleSignOn_GroupRole)(nil),             // 25: prwarden.v1.SingleSignOn.GroupRole
+	(*SingleSignOn_Check)(nil),                 // 26: prwarden.v1.SingleSignOn.Check
+	(*timestamppb.Timestamp)(nil),              // 27: google.protobuf.Timestamp
 }
 var file_prwarden_v1_member_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Member.role:type_name -> prwarden.v1.Role.Name
 	1,  // 1: prwarden.v1.Member.source:type_name -> prwarden.v1.Member.Source
-	19, // 2: prwarden.v1.Member.joined_at:type_name -> google.protobuf.Timestamp
-	19, // 3: prwarden.v1.Member.last_seen_at:type_name -> google.protobuf.Timestamp
-	19, // 4: prwarden.v1.Member.disabled_at:type_name -> google.protobuf.Timestamp
+	27, // 2: prwarden.v1.Member.joined_at:type_name -> google.protobuf.Timestamp
+	27, // 3: prwarden.v1.Member.last_seen_at:type_name -> google.protobuf.Timestamp
+	27, // 4: prwarden.v1.Member.disabled_at:type_name -> google.protobuf.Timestamp
 	0,  // 5: prwarden.v1.Invitation.role:type_name -> prwarden.v1.Role.Name
-	19, // 6: prwarden.v1.Invitation.created_at:type_name -> google.protobuf.Timestamp
-	19, // 7: prwarden.v1.Invitation.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 6: prwarden.v1.Invitation.created_at:type_name -> google.protobuf.Timestamp
+	27, // 7: prwarden.v1.Invitation.expires_at:type_name -> google.protobuf.Timestamp
 	3,  // 8: prwarden.v1.ListMembersResponse.members:type_name -> prwarden.v1.Member
-	0,  // 9: prwarden.v1.UpdateMemberRequest.role:type_name -> prwarden.v1.Role.Name
-	3,  // 10: prwarden.v1.UpdateMemberResponse.member:type_name -> prwarden.v1.Member
-	0,  // 11: prwarden.v1.CreateInvitationRequest.role:type_name -> prwarden.v1.Role.Name
-	4,  // 12: prwarden.v1.CreateInvitationResponse.invitation:type_name -> prwarden.v1.Invitation
-	4,  // 13: prwarden.v1.ListInvitationsResponse.invitations:type_name -> prwarden.v1.Invitation
-	19, // 14: prwarden.v1.CreatePasswordLinkResponse.expires_at:type_name -> google.protobuf.Timestamp
-	5,  // 15: prwarden.v1.MemberService.ListMembers:input_type -> prwarden.v1.ListMembersRequest
-	7,  // 16: prwarden.v1.MemberService.UpdateMember:input_type -> prwarden.v1.UpdateMemberRequest
-	9,  // 17: prwarden.v1.MemberService.RemoveMember:input_type -> prwarden.v1.RemoveMemberRequest
-	11, // 18: prwarden.v1.MemberService.CreateInvitation:input_type -> prwarden.v1.CreateInvitationRequest
-	13, // 19: prwarden.v1.MemberService.ListInvitations:input_type -> prwarden.v1.ListInvitationsRequest
-	15, // 20: prwarden.v1.MemberService.DeleteInvitation:input_type -> prwarden.v1.DeleteInvitationRequest
-	17, // 21: prwarden.v1.MemberService.CreatePasswordLink:input_type -> prwarden.v1.CreatePasswordLinkRequest
-	6,  // 22: prwarden.v1.MemberService.ListMembers:output_type -> prwarden.v1.ListMembersResponse
-	8,  // 23: prwarden.v1.MemberService.UpdateMember:output_type -> prwarden.v1.UpdateMemberResponse
-	10, // 24: prwarden.v1.MemberService.RemoveMember:output_type -> prwarden.v1.RemoveMemberResponse
-	12, // 25: prwarden.v1.MemberService.CreateInvitation:output_type -> prwarden.v1.CreateInvitationResponse
-	14, // 26: prwarden.v1.MemberService.ListInvitations:output_type -> prwarden.v1.ListInvitationsResponse
-	16, // 27: prwarden.v1.MemberService.DeleteInvitation:output_type -> prwarden.v1.DeleteInvitationResponse
-	18, // 28: prwarden.v1.MemberService.CreatePasswordLink:output_type -> prwarden.v1.CreatePasswordLinkResponse
-	22, // [22:29] is the sub-list for method output_type
-	15, // [15:22] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	24, // 9: prwarden.v1.ListMemberNamesResponse.members:type_name -> prwarden.v1.ListMemberNamesResponse.MemberName
+	25, // 10: prwarden.v1.SingleSignOn.roles:type_name -> prwarden.v1.SingleSignOn.GroupRole
+	9,  // 11: prwarden.v1.GetSingleSignOnResponse.provider:type_name -> prwarden.v1.SingleSignOn
+	26, // 12: prwarden.v1.GetSingleSignOnResponse.check:type_name -> prwarden.v1.SingleSignOn.Check
+	0,  // 13: prwarden.v1.UpdateMemberRequest.role:type_name -> prwarden.v1.Role.Name
+	3,  // 14: prwarden.v1.UpdateMemberResponse.member:type_name -> prwarden.v1.Member
+	0,  // 15: prwarden.v1.CreateInvitationRequest.role:type_name -> prwarden.v1.Role.Name
+	4,  // 16: prwarden.v1.CreateInvitationResponse.invitation:type_name -> prwarden.v1.Invitation
+	4,  // 17: prwarden.v1.ListInvitationsResponse.invitations:type_name -> prwarden.v1.Invitation
+	27, // 18: prwarden.v1.CreatePasswordLinkResponse.expires_at:type_name -> google.protobuf.Timestamp
+	0,  // 19: prwarden.v1.SingleSignOn.GroupRole.role:type_name -> prwarden.v1.Role.Name
+	5,  // 20: prwarden.v1.MemberService.ListMembers:input_type -> prwarden.v1.ListMembersRequest
+	7,  // 21: prwarden.v1.MemberService.ListMemberNames:input_type -> prwarden.v1.ListMemberNamesRequest
+	10, // 22: prwarden.v1.MemberService.GetSingleSignOn:input_type -> prwarden.v1.GetSingleSignOnRequest
+	12, // 23: prwarden.v1.MemberService.UpdateMember:input_type -> prwarden.v1.UpdateMemberRequest
+	14, // 24: prwarden.v1.MemberService.RemoveMember:input_type -> prwarden.v1.RemoveMemberRequest
+	16, // 25: prwarden.v1.MemberService.CreateInvitation:input_type -> prwarden.v1.CreateInvitationRequest
+	18, // 26: prwarden.v1.MemberService.ListInvitations:input_type -> prwarden.v1.ListInvitationsRequest
+	20, // 27: prwarden.v1.MemberService.DeleteInvitation:input_type -> prwarden.v1.DeleteInvitationRequest
+	22, // 28: prwarden.v1.MemberService.CreatePasswordLink:input_type -> prwarden.v1.CreatePasswordLinkRequest
+	6,  // 29: prwarden.v1.MemberService.ListMembers:output_type -> prwarden.v1.ListMembersResponse
+	8,  // 30: prwarden.v1.MemberService.ListMemberNames:output_type -> prwarden.v1.ListMemberNamesResponse
+	11, // 31: prwarden.v1.MemberService.GetSingleSignOn:output_type -> prwarden.v1.GetSingleSignOnResponse
+	13, // 32: prwarden.v1.MemberService.UpdateMember:output_type -> prwarden.v1.UpdateMemberResponse
+	15, // 33: prwarden.v1.MemberService.RemoveMember:output_type -> prwarden.v1.RemoveMemberResponse
+	17, // 34: prwarden.v1.MemberService.CreateInvitation:output_type -> prwarden.v1.CreateInvitationResponse
+	19, // 35: prwarden.v1.MemberService.ListInvitations:output_type -> prwarden.v1.ListInvitationsResponse
+	21, // 36: prwarden.v1.MemberService.DeleteInvitation:output_type -> prwarden.v1.DeleteInvitationResponse
+	23, // 37: prwarden.v1.MemberService.CreatePasswordLink:output_type -> prwarden.v1.CreatePasswordLinkResponse
+	29, // [29:38] is the sub-list for method output_type
+	20, // [20:29] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_member_proto_init() }
@@ -1248,17 +1792,20 @@ func file_prwarden_v1_member_proto_init() {
 	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_member_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_member_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_member_proto_msgTypes[5].OneofWrappers = []any{}
-	file_prwarden_v1_member_proto_msgTypes[9].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[7].OneofWrappers = []any{}
 	file_prwarden_v1_member_proto_msgTypes[10].OneofWrappers = []any{}
-	file_prwarden_v1_member_proto_msgTypes[16].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[14].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[15].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[23].OneofWrappers = []any{}
+	file_prwarden_v1_member_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_member_proto_rawDesc), len(file_prwarden_v1_member_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,8 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	MemberService_ListMembers_FullMethodName        = "/prwarden.v1.MemberService/ListMembers"
+	MemberService_ListMemberNames_FullMethodName    = "/prwarden.v1.MemberService/ListMemberNames"
+	MemberService_GetSingleSignOn_FullMethodName    = "/prwarden.v1.MemberService/GetSingleSignOn"
 	MemberService_UpdateMember_FullMethodName       = "/prwarden.v1.MemberService/UpdateMember"
 	MemberService_RemoveMember_FullMethodName       = "/prwarden.v1.MemberService/RemoveMember"
 	MemberService_CreateInvitation_FullMethodName   = "/prwarden.v1.MemberService/CreateInvitation"
@@ -33,8 +35,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // MemberService manages the people who are members of the caller's organization.
-// Every call needs the scope members:admin. Nobody gives or takes a role that may
-// do more than he himself.
+// Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+// Nobody gives or takes a role that may do more than he himself.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -44,6 +46,15 @@ type MemberServiceClient interface {
 	// ListMembers lists the members of the organization, by email. There are at
 	// most 1,000. Scope: members:admin.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
+	// ListMemberNames lists the names of the members of the organization, by which
+	// people know who created a review or decided about a finding. There are at most
+	// 1,000. Scope: reviews:read.
+	ListMemberNames(ctx context.Context, in *ListMemberNamesRequest, opts ...grpc.CallOption) (*ListMemberNamesResponse, error)
+	// GetSingleSignOn reads how people sign in at an identity provider, as the operator
+	// has configured it, and which groups have a role in the organization. With `check`
+	// the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+	// organization:admin.
+	GetSingleSignOn(ctx context.Context, in *GetSingleSignOnRequest, opts ...grpc.CallOption) (*GetSingleSignOnResponse, error)
 	// UpdateMember gives a member another role. All sessions of the member end.
 	// What single sign-on decides about a role, it decides again when the member
 	// signs in. Scope: members:admin.
@@ -94,6 +105,26 @@ func (c *memberServiceClient) ListMembers(ctx context.Context, in *ListMembersRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMembersResponse)
 	err := c.cc.Invoke(ctx, MemberService_ListMembers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memberServiceClient) ListMemberNames(ctx context.Context, in *ListMemberNamesRequest, opts ...grpc.CallOption) (*ListMemberNamesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMemberNamesResponse)
+	err := c.cc.Invoke(ctx, MemberService_ListMemberNames_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memberServiceClient) GetSingleSignOn(ctx context.Context, in *GetSingleSignOnRequest, opts ...grpc.CallOption) (*GetSingleSignOnResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetSingleSignOnResponse)
+	err := c.cc.Invoke(ctx, MemberService_GetSingleSignOn_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +196,8 @@ func (c *memberServiceClient) CreatePasswordLink(ctx context.Context, in *Create
 // for forward compatibility.
 //
 // MemberService manages the people who are members of the caller's organization.
-// Every call needs the scope members:admin. Nobody gives or takes a role that may
-// do more than he himself.
+// Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+// Nobody gives or takes a role that may do more than he himself.
 //
 // Errors of every call: UNAUTHENTICATED without a valid key,
 // PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -176,6 +207,15 @@ type MemberServiceServer interface {
 	// ListMembers lists the members of the organization, by email. There are at
 	// most 1,000. Scope: members:admin.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
+	// ListMemberNames lists the names of the members of the organization, by which
+	// people know who created a review or decided about a finding. There are at most
+	// 1,000. Scope: reviews:read.
+	ListMemberNames(context.Context, *ListMemberNamesRequest) (*ListMemberNamesResponse, error)
+	// GetSingleSignOn reads how people sign in at an identity provider, as the operator
+	// has configured it, and which groups have a role in the organization. With `check`
+	// the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+	// organization:admin.
+	GetSingleSignOn(context.Context, *GetSingleSignOnRequest) (*GetSingleSignOnResponse, error)
 	// UpdateMember gives a member another role. All sessions of the member end.
 	// What single sign-on decides about a role, it decides again when the member
 	// signs in. Scope: members:admin.
@@ -224,6 +264,12 @@ type UnimplementedMemberServiceServer struct{}
 
 func (UnimplementedMemberServiceServer) ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMembers not implemented")
+}
+func (UnimplementedMemberServiceServer) ListMemberNames(context.Context, *ListMemberNamesRequest) (*ListMemberNamesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMemberNames not implemented")
+}
+func (UnimplementedMemberServiceServer) GetSingleSignOn(context.Context, *GetSingleSignOnRequest) (*GetSingleSignOnResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSingleSignOn not implemented")
 }
 func (UnimplementedMemberServiceServer) UpdateMember(context.Context, *UpdateMemberRequest) (*UpdateMemberResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateMember not implemented")
@@ -278,6 +324,42 @@ func _MemberService_ListMembers_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(MemberServiceServer).ListMembers(ctx, req.(*ListMembersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemberService_ListMemberNames_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMemberNamesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemberServiceServer).ListMemberNames(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MemberService_ListMemberNames_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemberServiceServer).ListMemberNames(ctx, req.(*ListMemberNamesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemberService_GetSingleSignOn_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSingleSignOnRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemberServiceServer).GetSingleSignOn(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MemberService_GetSingleSignOn_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemberServiceServer).GetSingleSignOn(ctx, req.(*GetSingleSignOnRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -400,6 +482,14 @@ var MemberService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMembers",
 			Handler:    _MemberService_ListMembers_Handler,
+		},
+		{
+			MethodName: "ListMemberNames",
+			Handler:    _MemberService_ListMemberNames_Handler,
+		},
+		{
+			MethodName: "GetSingleSignOn",
+			Handler:    _MemberService_GetSingleSignOn_Handler,
 		},
 		{
 			MethodName: "UpdateMember",

@@ -3441,8 +3441,13 @@ type ListedReview struct {
 	FixedTotal *int32 `protobuf:"varint,21,opt,name=fixed_total,json=fixedTotal,proto3,oneof" json:"fixed_total,omitempty"`
 	// How many findings a comment suppresses; absent until complete.
 	SuppressedTotal *int32 `protobuf:"varint,22,opt,name=suppressed_total,json=suppressedTotal,proto3,oneof" json:"suppressed_total,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Changed files that were looked at in the current or last attempt; absent while
+	// `files_total` is.
+	FilesDone *int32 `protobuf:"varint,23,opt,name=files_done,json=filesDone,proto3,oneof" json:"files_done,omitempty"`
+	// Changed files of the pull request; absent until known.
+	FilesTotal    *int32 `protobuf:"varint,24,opt,name=files_total,json=filesTotal,proto3,oneof" json:"files_total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListedReview) Reset() {
@@ -3625,6 +3630,20 @@ func (x *ListedReview) GetFixedTotal() int32 {
 func (x *ListedReview) GetSuppressedTotal() int32 {
 	if x != nil && x.SuppressedTotal != nil {
 		return *x.SuppressedTotal
+	}
+	return 0
+}
+
+func (x *ListedReview) GetFilesDone() int32 {
+	if x != nil && x.FilesDone != nil {
+		return *x.FilesDone
+	}
+	return 0
+}
+
+func (x *ListedReview) GetFilesTotal() int32 {
+	if x != nil && x.FilesTotal != nil {
+		return *x.FilesTotal
 	}
 	return 0
 }
@@ -4299,7 +4318,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x1f\n" +
 	"\vnot_scanned\x18\x06 \x01(\x05R\n" +
 	"notScanned\x12\x18\n" +
-	"\apartial\x18\a \x01(\bR\apartial:p\x92Am2k{\"all\": 128, \"failed\": 31, \"passed\": 90, \"incomplete\": 2, \"running\": 1, \"not_scanned\": 4, \"partial\": false}\"\xcf\b\n" +
+	"\apartial\x18\a \x01(\bR\apartial:p\x92Am2k{\"all\": 128, \"failed\": 31, \"passed\": 90, \"incomplete\": 2, \"running\": 1, \"not_scanned\": 4, \"partial\": false}\"\xb8\t\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -4329,7 +4348,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\tnew_total\x18\x14 \x01(\x05H\x06R\bnewTotal\x88\x01\x01\x12$\n" +
 	"\vfixed_total\x18\x15 \x01(\x05H\aR\n" +
 	"fixedTotal\x88\x01\x01\x12.\n" +
-	"\x10suppressed_total\x18\x16 \x01(\x05H\bR\x0fsuppressedTotal\x88\x01\x01B\t\n" +
+	"\x10suppressed_total\x18\x16 \x01(\x05H\bR\x0fsuppressedTotal\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"files_done\x18\x17 \x01(\x05H\tR\tfilesDone\x88\x01\x01\x12$\n" +
+	"\vfiles_total\x18\x18 \x01(\x05H\n" +
+	"R\n" +
+	"filesTotal\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\v\n" +
@@ -4339,7 +4363,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"_new_totalB\x0e\n" +
 	"\f_fixed_totalB\x13\n" +
-	"\x11_suppressed_total\"v\n" +
+	"\x11_suppressed_totalB\r\n" +
+	"\v_files_doneB\x0e\n" +
+	"\f_files_total\"v\n" +
 	"\x13CancelReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +

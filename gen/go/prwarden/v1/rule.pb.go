@@ -89,8 +89,8 @@ const (
 	// https://pkg.go.dev/regexp/syntax.
 	Rule_regex Rule_Type = 1
 	// Code with metavariables, matched on tokens and brackets whatever the space:
-	// `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-	// `redact` nor `in`.
+	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+	// `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
 	Rule_structure Rule_Type = 2
 )
 
@@ -379,6 +379,18 @@ type Rule struct {
 	// What findings of the rule do; `enforce` when not given. What a rule with
 	// `redact` matches is masked in both modes.
 	Mode *Rule_Mode `protobuf:"varint,17,opt,name=mode,proto3,enum=prwarden.v1.Rule_Mode,oneof" json:"mode,omitempty"`
+	// A match is a hit only when its text looks random.
+	Entropy *Rule_Entropy `protobuf:"bytes,22,opt,name=entropy,proto3" json:"entropy,omitempty"`
+	// A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+	// in any case of letters: at most 100, each of 1 to 100 bytes.
+	Stopwords []string `protobuf:"bytes,23,rep,name=stopwords,proto3" json:"stopwords,omitempty"`
+	// A match is no hit when one of these patterns matches in the same text: at most 20,
+	// with the limits of `pattern`.
+	Allow []string `protobuf:"bytes,24,rep,name=allow,proto3" json:"allow,omitempty"`
+	// Identifiers of rules that have no hit on a line on which this one has: at most 50.
+	// It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+	// default rules. Not with `multiline`.
+	Supersedes []string `protobuf:"bytes,25,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Stands for the content of the rule: equal etags mean equal rules. In a
 	// request to change the rule it says which content the change is of.
 	Etag string `protobuf:"bytes,18,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -547,6 +559,34 @@ func (x *Rule) GetMode() Rule_Mode {
 		return *x.Mode
 	}
 	return Rule_mode_unspecified
+}
+
+func (x *Rule) GetEntropy() *Rule_Entropy {
+	if x != nil {
+		return x.Entropy
+	}
+	return nil
+}
+
+func (x *Rule) GetStopwords() []string {
+	if x != nil {
+		return x.Stopwords
+	}
+	return nil
+}
+
+func (x *Rule) GetAllow() []string {
+	if x != nil {
+		return x.Allow
+	}
+	return nil
+}
+
+func (x *Rule) GetSupersedes() []string {
+	if x != nil {
+		return x.Supersedes
+	}
+	return nil
 }
 
 func (x *Rule) GetEtag() string {
@@ -1592,11 +1632,17 @@ type TestRuleRequest struct {
 	Multiline bool `protobuf:"varint,3,opt,name=multiline,proto3" json:"multiline,omitempty"`
 	// The text to look at: at most 512 KiB.
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// As in a rule.
+	Entropy *Rule_Entropy `protobuf:"bytes,5,opt,name=entropy,proto3" json:"entropy,omitempty"`
+	// As in a rule.
+	Stopwords []string `protobuf:"bytes,6,rep,name=stopwords,proto3" json:"stopwords,omitempty"`
+	// As in a rule.
+	Allow []string `protobuf:"bytes,7,rep,name=allow,proto3" json:"allow,omitempty"`
 	// Where a match counts, as Rule.in.
-	In []string `protobuf:"bytes,5,rep,name=in,proto3" json:"in,omitempty"`
+	In []string `protobuf:"bytes,8,rep,name=in,proto3" json:"in,omitempty"`
 	// Languages of the rule, as Rule.languages. The text is read in the first of which
 	// comments and strings are known; without one, the usual kinds of comments count.
-	Languages     []string `protobuf:"bytes,6,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages     []string `protobuf:"bytes,9,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1657,6 +1703,27 @@ func (x *TestRuleRequest) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *TestRuleRequest) GetEntropy() *Rule_Entropy {
+	if x != nil {
+		return x.Entropy
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetStopwords() []string {
+	if x != nil {
+		return x.Stopwords
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetAllow() []string {
+	if x != nil {
+		return x.Allow
+	}
+	return nil
 }
 
 func (x *TestRuleRequest) GetIn() []string {
@@ -2066,6 +2133,64 @@ func (x *Rule_Cases) GetNoMatch() []string {
 	return nil
 }
 
+// Entropy asks for a text that looks as if it was made at random. Runs such as
+// `xxxx` and `1234` must be less than half of it.
+type Rule_Entropy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+	// for texts of its length and characters, and a letter and a digit at least.
+	Min float64 `protobuf:"fixed64,1,opt,name=min,proto3" json:"min,omitempty"`
+	// The group of the pattern whose text the conditions look at; 0, or not given, for
+	// the whole match, as where the group takes no part in it.
+	Group         int32 `protobuf:"varint,2,opt,name=group,proto3" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rule_Entropy) Reset() {
+	*x = Rule_Entropy{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rule_Entropy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rule_Entropy) ProtoMessage() {}
+
+func (x *Rule_Entropy) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rule_Entropy.ProtoReflect.Descriptor instead.
+func (*Rule_Entropy) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{1, 2}
+}
+
+func (x *Rule_Entropy) GetMin() float64 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *Rule_Entropy) GetGroup() int32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
 // Entry is one change of the rule.
 type ListRuleHistoryResponse_Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2083,7 +2208,7 @@ type ListRuleHistoryResponse_Entry struct {
 
 func (x *ListRuleHistoryResponse_Entry) Reset() {
 	*x = ListRuleHistoryResponse_Entry{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2220,7 @@ func (x *ListRuleHistoryResponse_Entry) String() string {
 func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2156,7 +2281,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2293,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +2354,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2241,7 +2366,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2434,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2321,7 +2446,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2526,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xa0\x11\n" +
+	"\x06_scope\"\xb5\x13\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -2427,7 +2552,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x125\n" +
 	"\x02in\x18( \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12\x1d\n" +
 	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12/\n" +
-	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x12\x19\n" +
+	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x123\n" +
+	"\aentropy\x18\x16 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
+	"\tstopwords\x18\x17 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10d\"\x06r\x04\x10\x01(dR\tstopwords\x12'\n" +
+	"\x05allow\x18\x18 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x120\n" +
+	"\n" +
+	"supersedes\x18\x19 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\n" +
+	"supersedes\x12\x19\n" +
 	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
 	"\n" +
 	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\x06R\tcreatedBy\x88\x01\x01\x12>\n" +
@@ -2442,7 +2575,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05match\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\x05match\x12+\n" +
 	"\bno_match\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"1\n" +
+	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\x1aS\n" +
+	"\aEntropy\x12)\n" +
+	"\x03min\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00 @)\x00\x00\x00\x00\x00\x00\x00\x00R\x03min\x12\x1d\n" +
+	"\x05group\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05group\"1\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
 	"\x05regex\x10\x01\x12\r\n" +
@@ -2467,7 +2603,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 484, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
 	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xc9\x05\n" +
 	"\x11ListRulesResponse\x120\n" +
@@ -2532,14 +2668,17 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x93\x03\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x90\x04\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
 	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
-	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x125\n" +
-	"\x02in\x18\x05 \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
-	"\tlanguages\x18\x06 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x123\n" +
+	"\aentropy\x18\x05 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12&\n" +
+	"\tstopwords\x18\x06 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10dR\tstopwords\x12\x1e\n" +
+	"\x05allow\x18\a \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x14R\x05allow\x125\n" +
+	"\x02in\x18\b \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
+	"\tlanguages\x18\t \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
 	"\x05_type\"\xc3\x03\n" +
 	"\x10TestRuleResponse\x12>\n" +
@@ -2623,7 +2762,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
@@ -2657,79 +2796,82 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*DeleteRuleResponse)(nil),            // 29: prwarden.v1.DeleteRuleResponse
 	(*Rule_Paths)(nil),                    // 30: prwarden.v1.Rule.Paths
 	(*Rule_Cases)(nil),                    // 31: prwarden.v1.Rule.Cases
-	(*ListRuleHistoryResponse_Entry)(nil), // 32: prwarden.v1.ListRuleHistoryResponse.Entry
-	(*TestRuleResponse_Hit)(nil),          // 33: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 34: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 35: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 36: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 37: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),         // 38: google.protobuf.FieldMask
-	(*Finding)(nil),                       // 39: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 40: prwarden.v1.ReviewError
+	(*Rule_Entropy)(nil),                  // 32: prwarden.v1.Rule.Entropy
+	(*ListRuleHistoryResponse_Entry)(nil), // 33: prwarden.v1.ListRuleHistoryResponse.Entry
+	(*TestRuleResponse_Hit)(nil),          // 34: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 35: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 36: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 37: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 38: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),         // 39: google.protobuf.FieldMask
+	(*Finding)(nil),                       // 40: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 41: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	36, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	37, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
 	30, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
 	31, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	37, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	38, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
 	2,  // 8: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
-	37, // 9: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 10: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 11: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 12: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 13: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 14: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 15: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	38, // 16: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 17: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 18: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 19: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 20: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 21: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	32, // 22: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 23: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	33, // 24: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 25: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 26: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	34, // 27: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	35, // 28: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	37, // 29: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 30: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 31: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	6,  // 32: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	39, // 33: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	40, // 34: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 35: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 36: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 37: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 38: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 39: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 40: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 41: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 42: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 43: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 44: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 45: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 46: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 47: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 48: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 49: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 50: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 51: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 52: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 53: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 54: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 55: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 56: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	46, // [46:57] is the sub-list for method output_type
-	35, // [35:46] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	32, // 9: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
+	38, // 10: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 11: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 12: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 13: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 14: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 15: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 16: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	39, // 17: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 18: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 19: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 20: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 21: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 22: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	33, // 23: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 24: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 25: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	34, // 26: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 27: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 28: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	35, // 29: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	36, // 30: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	38, // 31: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 32: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 33: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	6,  // 34: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	40, // 35: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	41, // 36: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 37: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 38: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 39: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 40: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 41: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 42: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 43: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 44: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 45: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 46: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 47: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 48: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 49: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 50: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 51: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 52: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 53: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 54: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 55: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 56: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 57: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 58: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	48, // [48:59] is the sub-list for method output_type
+	37, // [37:48] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -2746,14 +2888,14 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[14].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[20].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[28].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

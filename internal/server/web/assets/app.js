@@ -59,7 +59,7 @@ addEventListener('submit', (e) => {
   const url = new URL(e.submitter?.getAttribute('formaction') ?? form.getAttribute('action'), location);
   if (form.method === 'post') { swap(to, url, {method: 'POST', body: data}); return; }
   url.search = data;
-  swap(to, url, {}, true);
+  swap(to, url, {}, !form.hasAttribute('data-still'));
 });
 
 addEventListener('click', (e) => {
@@ -71,6 +71,7 @@ addEventListener('click', (e) => {
   if (t.matches('[data-menu]')) { t.ariaExpanded = String($('#side').classList.toggle('open')); return; }
   if (t.matches('[data-copy]')) { navigator.clipboard?.writeText(t.dataset.text ?? document.getElementById(t.dataset.copy).textContent); say('Copied'); t.classList.add('copied'); return; }
   if (t.matches('[data-clear]')) { $$('.sel:checked').forEach((c) => { c.checked = false; }); count(); return; }
+  if (t.matches('[data-palette]') && palette()) { e.preventDefault(); return; }
   if (t.matches('[data-help]')) $('#help').showModal();
 });
 
@@ -86,6 +87,7 @@ addEventListener('input', (e) => {
 // The bar of decisions about many is there while something is selected.
 function count() {
   const n = $$('.sel:checked').length, bar = $('#bulk');
+  if (bar?.hasAttribute('data-fixed')) { bar.hidden = false; return; }
   if (bar) { bar.hidden = !n; $('[data-count]', bar).textContent = n; }
   if (n) $$('[type=hidden][name=f]', bar ?? document.createElement('i')).forEach((e) => e.remove());
 }
@@ -132,11 +134,28 @@ function begin() {
 function listen(path) {
   events = new EventSource(path);
   events.path = path;
-  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, location.href); if (e.data === 'end') { events.close(); } };
+  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href); if (e.data === 'end') { events.close(); } };
 }
 addEventListener('visibilitychange', () => {
   if (document.hidden) { events?.close(); events = null; } else begin();
 });
+
+// The palette goes elsewhere: words, arrows, Enter.
+function palette() {
+  const box = $('#palette'), form = $('form', box ?? $('#main'));
+  if (!box) { $('#main [data-search]')?.focus(); return false; }
+  if (!box.open) { box.showModal(); form.reset(); form.requestSubmit(); }
+  $('input', box).focus();
+  return true;
+}
+function walk(e) {
+  const all = [$('input', e.currentTarget), ...$$('#went a', e.currentTarget)], i = all.indexOf(document.activeElement);
+  if (e.key === 'Enter' && i === 0 && all[1]) { e.preventDefault(); all[1].click(); }
+  const step = {ArrowDown: 1, ArrowUp: -1}[e.key];
+  if (step && i >= 0) { e.preventDefault(); all[(i + step + all.length) % all.length].focus(); }
+}
+$('#palette')?.addEventListener('keydown', walk);
+addEventListener('keydown', (e) => { if ((e.ctrlKey || e.metaKey) && e.key === 'k' && $('#palette')) { e.preventDefault(); palette(); } });
 
 // Keys. None works with a modifier, in a field, or when switched off.
 let cur = null, lead = 0;
@@ -153,6 +172,7 @@ function go(step, only) {
 }
 addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || localStorage.getItem('keys') === 'off' && e.key !== '?') return;
+  if (e.target.closest('dialog[open]')) return;
   if (e.target.matches('input:not([type=checkbox]), textarea, select')) { if (e.key === 'Escape') e.target.blur(); return; }
   if (cur && !cur.isConnected) { cur = document.getElementById(cur.id); cur?.classList.add('cur'); }
   if (lead > Date.now()) {

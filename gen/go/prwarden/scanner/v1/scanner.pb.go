@@ -656,6 +656,14 @@ type ScanRule struct {
 	Observe bool `protobuf:"varint,15,opt,name=observe,proto3" json:"observe,omitempty"`
 	// Whether the rule is known and not matched.
 	Disabled bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	// A match is a hit only when its text looks random.
+	Entropy *ScanRule_Entropy `protobuf:"bytes,17,opt,name=entropy,proto3" json:"entropy,omitempty"`
+	// Texts that a hit must not have.
+	Stopwords []string `protobuf:"bytes,18,rep,name=stopwords,proto3" json:"stopwords,omitempty"`
+	// Patterns of texts that are no hits.
+	Allow []string `protobuf:"bytes,19,rep,name=allow,proto3" json:"allow,omitempty"`
+	// Rules that have no hit on a line on which this one has.
+	Supersedes []string `protobuf:"bytes,20,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
 	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -802,6 +810,34 @@ func (x *ScanRule) GetDisabled() bool {
 		return x.Disabled
 	}
 	return false
+}
+
+func (x *ScanRule) GetEntropy() *ScanRule_Entropy {
+	if x != nil {
+		return x.Entropy
+	}
+	return nil
+}
+
+func (x *ScanRule) GetStopwords() []string {
+	if x != nil {
+		return x.Stopwords
+	}
+	return nil
+}
+
+func (x *ScanRule) GetAllow() []string {
+	if x != nil {
+		return x.Allow
+	}
+	return nil
+}
+
+func (x *ScanRule) GetSupersedes() []string {
+	if x != nil {
+		return x.Supersedes
+	}
+	return nil
 }
 
 func (x *ScanRule) GetIn() []string {
@@ -2535,6 +2571,61 @@ func (x *DiffTextLine) GetCut() bool {
 	return false
 }
 
+// Entropy asks for a text that looks random.
+type ScanRule_Entropy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The least bits for each byte; 0 for what is usual.
+	Min float64 `protobuf:"fixed64,1,opt,name=min,proto3" json:"min,omitempty"`
+	// The group of the pattern whose text is looked at.
+	Group         int32 `protobuf:"varint,2,opt,name=group,proto3" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanRule_Entropy) Reset() {
+	*x = ScanRule_Entropy{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanRule_Entropy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanRule_Entropy) ProtoMessage() {}
+
+func (x *ScanRule_Entropy) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanRule_Entropy.ProtoReflect.Descriptor instead.
+func (*ScanRule_Entropy) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4, 0}
+}
+
+func (x *ScanRule_Entropy) GetMin() float64 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *ScanRule_Entropy) GetGroup() int32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
 var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
@@ -2578,7 +2669,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xc9\x04\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\x91\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2599,8 +2690,17 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"references\x12\x1c\n" +
 	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x18\n" +
 	"\aobserve\x18\x0f \x01(\bR\aobserve\x12\x1a\n" +
-	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12\x0e\n" +
-	"\x02in\x18( \x03(\tR\x02in\"Z\n" +
+	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12?\n" +
+	"\aentropy\x18\x11 \x01(\v2%.prwarden.scanner.v1.ScanRule.EntropyR\aentropy\x12\x1c\n" +
+	"\tstopwords\x18\x12 \x03(\tR\tstopwords\x12\x14\n" +
+	"\x05allow\x18\x13 \x03(\tR\x05allow\x12\x1e\n" +
+	"\n" +
+	"supersedes\x18\x14 \x03(\tR\n" +
+	"supersedes\x12\x0e\n" +
+	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
+	"\aEntropy\x12\x10\n" +
+	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
+	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +
@@ -2772,7 +2872,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -2802,7 +2902,8 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*DiffFile)(nil),         // 25: prwarden.scanner.v1.DiffFile
 	(*DiffHunk)(nil),         // 26: prwarden.scanner.v1.DiffHunk
 	(*DiffTextLine)(nil),     // 27: prwarden.scanner.v1.DiffTextLine
-	nil,                      // 28: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanRule_Entropy)(nil), // 28: prwarden.scanner.v1.ScanRule.Entropy
+	nil,                      // 29: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	4,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -2811,38 +2912,39 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	5,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
 	7,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
 	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	9,  // 6: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	10, // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	11, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	14, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	17, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	12, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	13, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	15, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	28, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	7,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	16, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	19, // 17: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	20, // 18: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	18, // 19: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	22, // 20: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
-	6,  // 21: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
-	4,  // 22: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
-	9,  // 23: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	24, // 24: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
-	25, // 25: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
-	26, // 26: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
-	27, // 27: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
-	2,  // 28: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
-	3,  // 29: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	21, // 30: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
-	8,  // 31: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	23, // 32: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
-	31, // [31:33] is the sub-list for method output_type
-	29, // [29:31] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	28, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
+	9,  // 7: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	10, // 8: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	11, // 9: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	14, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	17, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	12, // 12: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	13, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	15, // 14: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	29, // 15: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	7,  // 16: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	16, // 17: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	19, // 18: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	20, // 19: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	18, // 20: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	22, // 21: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
+	6,  // 22: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 23: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
+	9,  // 24: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	24, // 25: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
+	25, // 26: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
+	26, // 27: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
+	27, // 28: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
+	2,  // 29: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
+	3,  // 30: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	21, // 31: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
+	8,  // 32: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	23, // 33: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
+	32, // [32:34] is the sub-list for method output_type
+	30, // [30:32] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -2875,7 +2977,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

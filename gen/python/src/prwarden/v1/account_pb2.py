@@ -27,7 +27,7 @@ from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 from prwarden.v1 import member_pb2 as prwarden_dot_v1_dot_member__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19prwarden/v1/account.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/member.proto\"\x8e\x02\n\x04User\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12>\n\x0bmemberships\x18\x04 \x03(\x0b\x32\x1c.prwarden.v1.User.MembershipR\x0bmemberships\x1a\x82\x01\n\nMembership\x12\"\n\x0corganization\x18\x01 \x01(\tR\x0corganization\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopesB\x07\n\x05_role\"\x9a\x01\n\nCallingKey\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\"\n\x0corganization\x18\x02 \x01(\tR\x0corganization\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\xa6\x03\n\x07Session\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x38\n\x06method\x18\x02 \x01(\x0e\x32\x1b.prwarden.v1.Session.MethodH\x00R\x06method\x88\x01\x01\x12\x1d\n\x07\x61\x64\x64ress\x18\x03 \x01(\tH\x01R\x07\x61\x64\x64ress\x88\x01\x01\x12\x14\n\x05\x61gent\x18\x04 \x01(\tR\x05\x61gent\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x33\n\x07seen_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06seenAt\x12\x39\n\nexpires_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n\x07\x63urrent\x18\x08 \x01(\x08R\x07\x63urrent\"1\n\x06Method\x12\x0f\n\x0bunspecified\x10\x00\x12\x0c\n\x08password\x10\x01\x12\x08\n\x04oidc\x10\x02\x42\t\n\x07_methodB\n\n\x08_address\"\x13\n\x11GetAccountRequest\"f\n\x12GetAccountResponse\x12%\n\x04user\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.UserR\x04user\x12)\n\x03key\x18\x02 \x01(\x0b\x32\x17.prwarden.v1.CallingKeyR\x03key\"e\n\x15\x43hangePasswordRequest\x12)\n\x10\x63urrent_password\x18\x01 \x01(\tR\x0f\x63urrentPassword\x12!\n\x0cnew_password\x18\x02 \x01(\tR\x0bnewPassword\"\x18\n\x16\x43hangePasswordResponse\"\x15\n\x13ListSessionsRequest\"H\n\x14ListSessionsResponse\x12\x30\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.prwarden.v1.SessionR\x08sessions\"2\n\x11\x45ndSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\"\x14\n\x12\x45ndSessionResponse\"\x14\n\x12\x45ndSessionsRequest\"\x15\n\x13\x45ndSessionsResponse2\xf1\x03\n\x0e\x41\x63\x63ountService\x12M\n\nGetAccount\x12\x1e.prwarden.v1.GetAccountRequest\x1a\x1f.prwarden.v1.GetAccountResponse\x12n\n\x0e\x43hangePassword\x12\".prwarden.v1.ChangePasswordRequest\x1a#.prwarden.v1.ChangePasswordResponse\"\x13\xb2\xfb\x18\x0f\n\ruser.password\x12S\n\x0cListSessions\x12 .prwarden.v1.ListSessionsRequest\x1a!.prwarden.v1.ListSessionsResponse\x12\x63\n\nEndSession\x12\x1e.prwarden.v1.EndSessionRequest\x1a\x1f.prwarden.v1.EndSessionResponse\"\x14\xb2\xfb\x18\x10\n\x0esession.revoke\x12\x66\n\x0b\x45ndSessions\x12\x1f.prwarden.v1.EndSessionsRequest\x1a .prwarden.v1.EndSessionsResponse\"\x14\xb2\xfb\x18\x10\n\x0esession.revokeBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19prwarden/v1/account.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/member.proto\"\x8e\x02\n\x04User\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12>\n\x0bmemberships\x18\x04 \x03(\x0b\x32\x1c.prwarden.v1.User.MembershipR\x0bmemberships\x1a\x82\x01\n\nMembership\x12\"\n\x0corganization\x18\x01 \x01(\tR\x0corganization\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopesB\x07\n\x05_role\"\x9a\x01\n\nCallingKey\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\"\n\x0corganization\x18\x02 \x01(\tR\x0corganization\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\xa6\x03\n\x07Session\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x38\n\x06method\x18\x02 \x01(\x0e\x32\x1b.prwarden.v1.Session.MethodH\x00R\x06method\x88\x01\x01\x12\x1d\n\x07\x61\x64\x64ress\x18\x03 \x01(\tH\x01R\x07\x61\x64\x64ress\x88\x01\x01\x12\x14\n\x05\x61gent\x18\x04 \x01(\tR\x05\x61gent\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x33\n\x07seen_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06seenAt\x12\x39\n\nexpires_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n\x07\x63urrent\x18\x08 \x01(\x08R\x07\x63urrent\"1\n\x06Method\x12\x0f\n\x0bunspecified\x10\x00\x12\x0c\n\x08password\x10\x01\x12\x08\n\x04oidc\x10\x02\x42\t\n\x07_methodB\n\n\x08_address\"\x13\n\x11GetAccountRequest\"f\n\x12GetAccountResponse\x12%\n\x04user\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.UserR\x04user\x12)\n\x03key\x18\x02 \x01(\x0b\x32\x17.prwarden.v1.CallingKeyR\x03key\"*\n\x14UpdateAccountRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\">\n\x15UpdateAccountResponse\x12%\n\x04user\x18\x01 \x01(\x0b\x32\x11.prwarden.v1.UserR\x04user\"e\n\x15\x43hangePasswordRequest\x12)\n\x10\x63urrent_password\x18\x01 \x01(\tR\x0f\x63urrentPassword\x12!\n\x0cnew_password\x18\x02 \x01(\tR\x0bnewPassword\"\x18\n\x16\x43hangePasswordResponse\"\x15\n\x13ListSessionsRequest\"H\n\x14ListSessionsResponse\x12\x30\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.prwarden.v1.SessionR\x08sessions\"2\n\x11\x45ndSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\"\x14\n\x12\x45ndSessionResponse\"\x14\n\x12\x45ndSessionsRequest\"\x15\n\x13\x45ndSessionsResponse2\xda\x04\n\x0e\x41\x63\x63ountService\x12M\n\nGetAccount\x12\x1e.prwarden.v1.GetAccountRequest\x1a\x1f.prwarden.v1.GetAccountResponse\x12g\n\rUpdateAccount\x12!.prwarden.v1.UpdateAccountRequest\x1a\".prwarden.v1.UpdateAccountResponse\"\x0f\xb2\xfb\x18\x0b\n\tuser.name\x12n\n\x0e\x43hangePassword\x12\".prwarden.v1.ChangePasswordRequest\x1a#.prwarden.v1.ChangePasswordResponse\"\x13\xb2\xfb\x18\x0f\n\ruser.password\x12S\n\x0cListSessions\x12 .prwarden.v1.ListSessionsRequest\x1a!.prwarden.v1.ListSessionsResponse\x12\x63\n\nEndSession\x12\x1e.prwarden.v1.EndSessionRequest\x1a\x1f.prwarden.v1.EndSessionResponse\"\x14\xb2\xfb\x18\x10\n\x0esession.revoke\x12\x66\n\x0b\x45ndSessions\x12\x1f.prwarden.v1.EndSessionsRequest\x1a .prwarden.v1.EndSessionsResponse\"\x14\xb2\xfb\x18\x10\n\x0esession.revokeBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,6 +35,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'prwarden.v1.account_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016io.prwarden.v1P\001Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1'
+  _globals['_ACCOUNTSERVICE'].methods_by_name['UpdateAccount']._loaded_options = None
+  _globals['_ACCOUNTSERVICE'].methods_by_name['UpdateAccount']._serialized_options = b'\262\373\030\013\n\tuser.name'
   _globals['_ACCOUNTSERVICE'].methods_by_name['ChangePassword']._loaded_options = None
   _globals['_ACCOUNTSERVICE'].methods_by_name['ChangePassword']._serialized_options = b'\262\373\030\017\n\ruser.password'
   _globals['_ACCOUNTSERVICE'].methods_by_name['EndSession']._loaded_options = None
@@ -55,22 +57,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETACCOUNTREQUEST']._serialized_end=1000
   _globals['_GETACCOUNTRESPONSE']._serialized_start=1002
   _globals['_GETACCOUNTRESPONSE']._serialized_end=1104
-  _globals['_CHANGEPASSWORDREQUEST']._serialized_start=1106
-  _globals['_CHANGEPASSWORDREQUEST']._serialized_end=1207
-  _globals['_CHANGEPASSWORDRESPONSE']._serialized_start=1209
-  _globals['_CHANGEPASSWORDRESPONSE']._serialized_end=1233
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=1235
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=1256
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1258
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1330
-  _globals['_ENDSESSIONREQUEST']._serialized_start=1332
-  _globals['_ENDSESSIONREQUEST']._serialized_end=1382
-  _globals['_ENDSESSIONRESPONSE']._serialized_start=1384
-  _globals['_ENDSESSIONRESPONSE']._serialized_end=1404
-  _globals['_ENDSESSIONSREQUEST']._serialized_start=1406
-  _globals['_ENDSESSIONSREQUEST']._serialized_end=1426
-  _globals['_ENDSESSIONSRESPONSE']._serialized_start=1428
-  _globals['_ENDSESSIONSRESPONSE']._serialized_end=1449
-  _globals['_ACCOUNTSERVICE']._serialized_start=1452
-  _globals['_ACCOUNTSERVICE']._serialized_end=1949
+  _globals['_UPDATEACCOUNTREQUEST']._serialized_start=1106
+  _globals['_UPDATEACCOUNTREQUEST']._serialized_end=1148
+  _globals['_UPDATEACCOUNTRESPONSE']._serialized_start=1150
+  _globals['_UPDATEACCOUNTRESPONSE']._serialized_end=1212
+  _globals['_CHANGEPASSWORDREQUEST']._serialized_start=1214
+  _globals['_CHANGEPASSWORDREQUEST']._serialized_end=1315
+  _globals['_CHANGEPASSWORDRESPONSE']._serialized_start=1317
+  _globals['_CHANGEPASSWORDRESPONSE']._serialized_end=1341
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=1343
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=1364
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1366
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1438
+  _globals['_ENDSESSIONREQUEST']._serialized_start=1440
+  _globals['_ENDSESSIONREQUEST']._serialized_end=1490
+  _globals['_ENDSESSIONRESPONSE']._serialized_start=1492
+  _globals['_ENDSESSIONRESPONSE']._serialized_end=1512
+  _globals['_ENDSESSIONSREQUEST']._serialized_start=1514
+  _globals['_ENDSESSIONSREQUEST']._serialized_end=1534
+  _globals['_ENDSESSIONSRESPONSE']._serialized_start=1536
+  _globals['_ENDSESSIONSRESPONSE']._serialized_end=1557
+  _globals['_ACCOUNTSERVICE']._serialized_start=1560
+  _globals['_ACCOUNTSERVICE']._serialized_end=2162
 # @@protoc_insertion_point(module_scope)

@@ -236,6 +236,45 @@ class GetAccountResponse(google.protobuf.message.Message):
 Global___GetAccountResponse: typing_extensions.TypeAlias = GetAccountResponse
 
 @typing.final
+class UpdateAccountRequest(google.protobuf.message.Message):
+    """Request of UpdateAccount."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """The name from now on: 1 to 100 characters, none of them a control character."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["name", b"name"]) -> None: ...
+
+Global___UpdateAccountRequest: typing_extensions.TypeAlias = UpdateAccountRequest
+
+@typing.final
+class UpdateAccountResponse(google.protobuf.message.Message):
+    """Response of UpdateAccount. Over REST the answer is the person himself."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    USER_FIELD_NUMBER: builtins.int
+    @property
+    def user(self) -> Global___User:
+        """The person as he is now."""
+
+    def __init__(
+        self,
+        *,
+        user: Global___User | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["user", b"user"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["user", b"user"]) -> None: ...
+
+Global___UpdateAccountResponse: typing_extensions.TypeAlias = UpdateAccountResponse
+
+@typing.final
 class ChangePasswordRequest(google.protobuf.message.Message):
     """Request of ChangePassword."""
 

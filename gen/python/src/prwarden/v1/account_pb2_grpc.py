@@ -46,6 +46,11 @@ class AccountServiceStub(object):
                 request_serializer=prwarden_dot_v1_dot_account__pb2.GetAccountRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_account__pb2.GetAccountResponse.FromString,
                 _registered_method=True)
+        self.UpdateAccount = channel.unary_unary(
+                '/prwarden.v1.AccountService/UpdateAccount',
+                request_serializer=prwarden_dot_v1_dot_account__pb2.UpdateAccountRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_account__pb2.UpdateAccountResponse.FromString,
+                _registered_method=True)
         self.ChangePassword = channel.unary_unary(
                 '/prwarden.v1.AccountService/ChangePassword',
                 request_serializer=prwarden_dot_v1_dot_account__pb2.ChangePasswordRequest.SerializeToString,
@@ -81,6 +86,15 @@ class AccountServiceServicer(object):
     def GetAccount(self, request, context):
         """GetAccount says who calls: an API key, or a person with the organizations
         that he is a member of, and what he may do in each. Scope: none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateAccount(self, request, context):
+        """UpdateAccount gives the caller another name, which others in his organizations
+        see. Over REST the answer is the person himself. Scope: none. Errors:
+        INVALID_ARGUMENT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,6 +143,11 @@ def add_AccountServiceServicer_to_server(servicer, server):
                     servicer.GetAccount,
                     request_deserializer=prwarden_dot_v1_dot_account__pb2.GetAccountRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_account__pb2.GetAccountResponse.SerializeToString,
+            ),
+            'UpdateAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateAccount,
+                    request_deserializer=prwarden_dot_v1_dot_account__pb2.UpdateAccountRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_account__pb2.UpdateAccountResponse.SerializeToString,
             ),
             'ChangePassword': grpc.unary_unary_rpc_method_handler(
                     servicer.ChangePassword,
@@ -185,6 +204,33 @@ class AccountService(object):
             '/prwarden.v1.AccountService/GetAccount',
             prwarden_dot_v1_dot_account__pb2.GetAccountRequest.SerializeToString,
             prwarden_dot_v1_dot_account__pb2.GetAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.AccountService/UpdateAccount',
+            prwarden_dot_v1_dot_account__pb2.UpdateAccountRequest.SerializeToString,
+            prwarden_dot_v1_dot_account__pb2.UpdateAccountResponse.FromString,
             options,
             channel_credentials,
             insecure,

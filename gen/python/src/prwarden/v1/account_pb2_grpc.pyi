@@ -41,6 +41,22 @@ _AccountServiceGetAccountType = typing_extensions.TypeVar(
     ],
 )
 
+_AccountServiceUpdateAccountType = typing_extensions.TypeVar(
+    '_AccountServiceUpdateAccountType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.account_pb2.UpdateAccountRequest,
+        prwarden.v1.account_pb2.UpdateAccountResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.account_pb2.UpdateAccountRequest,
+        prwarden.v1.account_pb2.UpdateAccountResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.account_pb2.UpdateAccountRequest,
+        prwarden.v1.account_pb2.UpdateAccountResponse,
+    ],
+)
+
 _AccountServiceChangePasswordType = typing_extensions.TypeVar(
     '_AccountServiceChangePasswordType',
     grpc.UnaryUnaryMultiCallable[
@@ -105,7 +121,7 @@ _AccountServiceEndSessionsType = typing_extensions.TypeVar(
     ],
 )
 
-class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountServiceChangePasswordType, _AccountServiceListSessionsType, _AccountServiceEndSessionType, _AccountServiceEndSessionsType]):
+class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountServiceUpdateAccountType, _AccountServiceChangePasswordType, _AccountServiceListSessionsType, _AccountServiceEndSessionType, _AccountServiceEndSessionsType]):
     """AccountService is about whoever calls. No call needs a scope. What is about
     the account of a person is for people who have signed in, on the pages of the
     dashboard; an API key has no account.
@@ -120,6 +136,10 @@ class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountS
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.account_pb2.GetAccountRequest,
             prwarden.v1.account_pb2.GetAccountResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.account_pb2.UpdateAccountRequest,
+            prwarden.v1.account_pb2.UpdateAccountResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.account_pb2.ChangePasswordRequest,
@@ -146,6 +166,10 @@ class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountS
             prwarden.v1.account_pb2.GetAccountResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.account_pb2.UpdateAccountRequest,
+            prwarden.v1.account_pb2.UpdateAccountResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.account_pb2.ChangePasswordRequest,
             prwarden.v1.account_pb2.ChangePasswordResponse,
         ],
@@ -166,6 +190,12 @@ class AccountServiceStub(typing.Generic[_AccountServiceGetAccountType, _AccountS
     GetAccount: _AccountServiceGetAccountType
     """GetAccount says who calls: an API key, or a person with the organizations
     that he is a member of, and what he may do in each. Scope: none.
+    """
+
+    UpdateAccount: _AccountServiceUpdateAccountType
+    """UpdateAccount gives the caller another name, which others in his organizations
+    see. Over REST the answer is the person himself. Scope: none. Errors:
+    INVALID_ARGUMENT.
     """
 
     ChangePassword: _AccountServiceChangePasswordType
@@ -196,6 +226,10 @@ AccountServiceAsyncStub: typing_extensions.TypeAlias = AccountServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.account_pb2.GetAccountRequest,
         prwarden.v1.account_pb2.GetAccountResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.account_pb2.UpdateAccountRequest,
+        prwarden.v1.account_pb2.UpdateAccountResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.account_pb2.ChangePasswordRequest,
@@ -233,6 +267,17 @@ class AccountServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[prwarden.v1.account_pb2.GetAccountResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.GetAccountResponse]]:
         """GetAccount says who calls: an API key, or a person with the organizations
         that he is a member of, and what he may do in each. Scope: none.
+        """
+
+    @abc.abstractmethod
+    def UpdateAccount(
+        self,
+        request: prwarden.v1.account_pb2.UpdateAccountRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.account_pb2.UpdateAccountResponse, collections.abc.Awaitable[prwarden.v1.account_pb2.UpdateAccountResponse]]:
+        """UpdateAccount gives the caller another name, which others in his organizations
+        see. Over REST the answer is the person himself. Scope: none. Errors:
+        INVALID_ARGUMENT.
         """
 
     @abc.abstractmethod

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18prwarden/v1/member.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\"M\n\x04Role\"E\n\x04Name\x12\x0f\n\x0bunspecified\x10\x00\x12\n\n\x06viewer\x10\x01\x12\n\n\x06member\x10\x02\x12\t\n\x05\x61\x64min\x10\x03\x12\t\n\x05owner\x10\x04\"\xfd\x03\n\x06Member\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12/\n\x04role\x18\x04 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x37\n\x06source\x18\x05 \x01(\x0e\x32\x1a.prwarden.v1.Member.SourceH\x01R\x06source\x88\x01\x01\x12\x37\n\tjoined_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08joinedAt\x12<\n\x0clast_seen_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastSeenAt\x12;\n\x0b\x64isabled_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ndisabledAt\x12!\n\x0chas_password\x18\t \x01(\x08R\x0bhasPassword\x12+\n\x12has_single_sign_on\x18\n \x01(\x08R\x0fhasSingleSignOn\".\n\x06Source\x12\x0f\n\x0bunspecified\x10\x00\x12\t\n\x05local\x10\x01\x12\x08\n\x04oidc\x10\x02\x42\x07\n\x05_roleB\t\n\x07_source\"\x96\x02\n\nInvitation\x12#\n\rinvitation_id\x18\x01 \x01(\tR\x0cinvitationId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12/\n\x04role\x18\x03 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x1d\n\ninvited_by\x18\x04 \x01(\tR\tinvitedBy\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAtB\x07\n\x05_role\"\x14\n\x12ListMembersRequest\"D\n\x13ListMembersResponse\x12-\n\x07members\x18\x01 \x03(\x0b\x32\x13.prwarden.v1.MemberR\x07members\"h\n\x13UpdateMemberRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x42\x07\n\x05_role\"C\n\x14UpdateMemberResponse\x12+\n\x06member\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.MemberR\x06member\".\n\x13RemoveMemberRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\"\x16\n\x14RemoveMemberResponse\"i\n\x17\x43reateInvitationRequest\x12\x14\n\x05\x65mail\x18\x01 \x01(\tR\x05\x65mail\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x42\x07\n\x05_role\"\x88\x01\n\x18\x43reateInvitationResponse\x12\x37\n\ninvitation\x18\x01 \x01(\x0b\x32\x17.prwarden.v1.InvitationR\ninvitation\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x15\n\x03url\x18\x03 \x01(\tH\x00R\x03url\x88\x01\x01\x42\x06\n\x04_url\"\x18\n\x16ListInvitationsRequest\"T\n\x17ListInvitationsResponse\x12\x39\n\x0binvitations\x18\x01 \x03(\x0b\x32\x17.prwarden.v1.InvitationR\x0binvitations\">\n\x17\x44\x65leteInvitationRequest\x12#\n\rinvitation_id\x18\x01 \x01(\tR\x0cinvitationId\"\x1a\n\x18\x44\x65leteInvitationResponse\"4\n\x19\x43reatePasswordLinkRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\"\x8c\x01\n\x1a\x43reatePasswordLinkResponse\x12\x14\n\x05token\x18\x01 \x01(\tR\x05token\x12\x15\n\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAtB\x06\n\x04_url2\xfe\x05\n\rMemberService\x12P\n\x0bListMembers\x12\x1f.prwarden.v1.ListMembersRequest\x1a .prwarden.v1.ListMembersResponse\x12\x66\n\x0cUpdateMember\x12 .prwarden.v1.UpdateMemberRequest\x1a!.prwarden.v1.UpdateMemberResponse\"\x11\xb2\xfb\x18\r\n\x0bmember.role\x12h\n\x0cRemoveMember\x12 .prwarden.v1.RemoveMemberRequest\x1a!.prwarden.v1.RemoveMemberResponse\"\x13\xb2\xfb\x18\x0f\n\rmember.remove\x12x\n\x10\x43reateInvitation\x12$.prwarden.v1.CreateInvitationRequest\x1a%.prwarden.v1.CreateInvitationResponse\"\x17\xb2\xfb\x18\x13\n\x11invitation.create\x12\\\n\x0fListInvitations\x12#.prwarden.v1.ListInvitationsRequest\x1a$.prwarden.v1.ListInvitationsResponse\x12x\n\x10\x44\x65leteInvitation\x12$.prwarden.v1.DeleteInvitationRequest\x1a%.prwarden.v1.DeleteInvitationResponse\"\x17\xb2\xfb\x18\x13\n\x11invitation.revoke\x12w\n\x12\x43reatePasswordLink\x12&.prwarden.v1.CreatePasswordLinkRequest\x1a\'.prwarden.v1.CreatePasswordLinkResponse\"\x10\xb2\xfb\x18\x0c\n\nuser.resetBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18prwarden/v1/member.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\"M\n\x04Role\"E\n\x04Name\x12\x0f\n\x0bunspecified\x10\x00\x12\n\n\x06viewer\x10\x01\x12\n\n\x06member\x10\x02\x12\t\n\x05\x61\x64min\x10\x03\x12\t\n\x05owner\x10\x04\"\xfd\x03\n\x06Member\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12/\n\x04role\x18\x04 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x37\n\x06source\x18\x05 \x01(\x0e\x32\x1a.prwarden.v1.Member.SourceH\x01R\x06source\x88\x01\x01\x12\x37\n\tjoined_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08joinedAt\x12<\n\x0clast_seen_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastSeenAt\x12;\n\x0b\x64isabled_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ndisabledAt\x12!\n\x0chas_password\x18\t \x01(\x08R\x0bhasPassword\x12+\n\x12has_single_sign_on\x18\n \x01(\x08R\x0fhasSingleSignOn\".\n\x06Source\x12\x0f\n\x0bunspecified\x10\x00\x12\t\n\x05local\x10\x01\x12\x08\n\x04oidc\x10\x02\x42\x07\n\x05_roleB\t\n\x07_source\"\x96\x02\n\nInvitation\x12#\n\rinvitation_id\x18\x01 \x01(\tR\x0cinvitationId\x12\x14\n\x05\x65mail\x18\x02 \x01(\tR\x05\x65mail\x12/\n\x04role\x18\x03 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x12\x1d\n\ninvited_by\x18\x04 \x01(\tR\tinvitedBy\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAtB\x07\n\x05_role\"\x14\n\x12ListMembersRequest\"D\n\x13ListMembersResponse\x12-\n\x07members\x18\x01 \x03(\x0b\x32\x13.prwarden.v1.MemberR\x07members\"\x18\n\x16ListMemberNamesRequest\"\x9f\x01\n\x17ListMemberNamesResponse\x12I\n\x07members\x18\x01 \x03(\x0b\x32/.prwarden.v1.ListMemberNamesResponse.MemberNameR\x07members\x1a\x39\n\nMemberName\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\"\x83\x05\n\x0cSingleSignOn\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06issuer\x18\x02 \x01(\tR\x06issuer\x12\x1b\n\tclient_id\x18\x03 \x01(\tR\x08\x63lientId\x12*\n\x11has_client_secret\x18\x04 \x01(\x08R\x0fhasClientSecret\x12!\n\x0credirect_url\x18\x05 \x01(\tR\x0bredirectUrl\x12\x16\n\x06scopes\x18\x06 \x03(\tR\x06scopes\x12&\n\x0cgroups_claim\x18\x07 \x01(\tH\x00R\x0bgroupsClaim\x88\x01\x01\x12\x39\n\x05roles\x18\x08 \x03(\x0b\x32#.prwarden.v1.SingleSignOn.GroupRoleR\x05roles\x12\x12\n\x04only\x18\t \x01(\x08R\x04only\x12$\n\x0b\x62reak_glass\x18\n \x01(\tH\x01R\nbreakGlass\x88\x01\x01\x1a[\n\tGroupRole\x12\x14\n\x05group\x18\x01 \x01(\tR\x05group\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x42\x07\n\x05_role\x1a\xa7\x01\n\x05\x43heck\x12\x1c\n\treachable\x18\x01 \x01(\x08R\treachable\x12\x1d\n\x07problem\x18\x02 \x01(\tH\x00R\x07problem\x88\x01\x01\x12:\n\x16\x61uthorization_endpoint\x18\x03 \x01(\tH\x01R\x15\x61uthorizationEndpoint\x88\x01\x01\x42\n\n\x08_problemB\x19\n\x17_authorization_endpointB\x0f\n\r_groups_claimB\x0e\n\x0c_break_glass\".\n\x16GetSingleSignOnRequest\x12\x14\n\x05\x63heck\x18\x01 \x01(\x08R\x05\x63heck\"\x87\x01\n\x17GetSingleSignOnResponse\x12\x35\n\x08provider\x18\x01 \x01(\x0b\x32\x19.prwarden.v1.SingleSignOnR\x08provider\x12\x35\n\x05\x63heck\x18\x02 \x01(\x0b\x32\x1f.prwarden.v1.SingleSignOn.CheckR\x05\x63heck\"h\n\x13UpdateMemberRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x42\x07\n\x05_role\"C\n\x14UpdateMemberResponse\x12+\n\x06member\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.MemberR\x06member\".\n\x13RemoveMemberRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\"\x16\n\x14RemoveMemberResponse\"i\n\x17\x43reateInvitationRequest\x12\x14\n\x05\x65mail\x18\x01 \x01(\tR\x05\x65mail\x12/\n\x04role\x18\x02 \x01(\x0e\x32\x16.prwarden.v1.Role.NameH\x00R\x04role\x88\x01\x01\x42\x07\n\x05_role\"\x88\x01\n\x18\x43reateInvitationResponse\x12\x37\n\ninvitation\x18\x01 \x01(\x0b\x32\x17.prwarden.v1.InvitationR\ninvitation\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x15\n\x03url\x18\x03 \x01(\tH\x00R\x03url\x88\x01\x01\x42\x06\n\x04_url\"\x18\n\x16ListInvitationsRequest\"T\n\x17ListInvitationsResponse\x12\x39\n\x0binvitations\x18\x01 \x03(\x0b\x32\x17.prwarden.v1.InvitationR\x0binvitations\">\n\x17\x44\x65leteInvitationRequest\x12#\n\rinvitation_id\x18\x01 \x01(\tR\x0cinvitationId\"\x1a\n\x18\x44\x65leteInvitationResponse\"4\n\x19\x43reatePasswordLinkRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\"\x8c\x01\n\x1a\x43reatePasswordLinkResponse\x12\x14\n\x05token\x18\x01 \x01(\tR\x05token\x12\x15\n\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAtB\x06\n\x04_url2\xba\x07\n\rMemberService\x12P\n\x0bListMembers\x12\x1f.prwarden.v1.ListMembersRequest\x1a .prwarden.v1.ListMembersResponse\x12\\\n\x0fListMemberNames\x12#.prwarden.v1.ListMemberNamesRequest\x1a$.prwarden.v1.ListMemberNamesResponse\x12\\\n\x0fGetSingleSignOn\x12#.prwarden.v1.GetSingleSignOnRequest\x1a$.prwarden.v1.GetSingleSignOnResponse\x12\x66\n\x0cUpdateMember\x12 .prwarden.v1.UpdateMemberRequest\x1a!.prwarden.v1.UpdateMemberResponse\"\x11\xb2\xfb\x18\r\n\x0bmember.role\x12h\n\x0cRemoveMember\x12 .prwarden.v1.RemoveMemberRequest\x1a!.prwarden.v1.RemoveMemberResponse\"\x13\xb2\xfb\x18\x0f\n\rmember.remove\x12x\n\x10\x43reateInvitation\x12$.prwarden.v1.CreateInvitationRequest\x1a%.prwarden.v1.CreateInvitationResponse\"\x17\xb2\xfb\x18\x13\n\x11invitation.create\x12\\\n\x0fListInvitations\x12#.prwarden.v1.ListInvitationsRequest\x1a$.prwarden.v1.ListInvitationsResponse\x12x\n\x10\x44\x65leteInvitation\x12$.prwarden.v1.DeleteInvitationRequest\x1a%.prwarden.v1.DeleteInvitationResponse\"\x17\xb2\xfb\x18\x13\n\x11invitation.revoke\x12w\n\x12\x43reatePasswordLink\x12&.prwarden.v1.CreatePasswordLinkRequest\x1a\'.prwarden.v1.CreatePasswordLinkResponse\"\x10\xb2\xfb\x18\x0c\n\nuser.resetBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -58,30 +58,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTMEMBERSREQUEST']._serialized_end=991
   _globals['_LISTMEMBERSRESPONSE']._serialized_start=993
   _globals['_LISTMEMBERSRESPONSE']._serialized_end=1061
-  _globals['_UPDATEMEMBERREQUEST']._serialized_start=1063
-  _globals['_UPDATEMEMBERREQUEST']._serialized_end=1167
-  _globals['_UPDATEMEMBERRESPONSE']._serialized_start=1169
-  _globals['_UPDATEMEMBERRESPONSE']._serialized_end=1236
-  _globals['_REMOVEMEMBERREQUEST']._serialized_start=1238
-  _globals['_REMOVEMEMBERREQUEST']._serialized_end=1284
-  _globals['_REMOVEMEMBERRESPONSE']._serialized_start=1286
-  _globals['_REMOVEMEMBERRESPONSE']._serialized_end=1308
-  _globals['_CREATEINVITATIONREQUEST']._serialized_start=1310
-  _globals['_CREATEINVITATIONREQUEST']._serialized_end=1415
-  _globals['_CREATEINVITATIONRESPONSE']._serialized_start=1418
-  _globals['_CREATEINVITATIONRESPONSE']._serialized_end=1554
-  _globals['_LISTINVITATIONSREQUEST']._serialized_start=1556
-  _globals['_LISTINVITATIONSREQUEST']._serialized_end=1580
-  _globals['_LISTINVITATIONSRESPONSE']._serialized_start=1582
-  _globals['_LISTINVITATIONSRESPONSE']._serialized_end=1666
-  _globals['_DELETEINVITATIONREQUEST']._serialized_start=1668
-  _globals['_DELETEINVITATIONREQUEST']._serialized_end=1730
-  _globals['_DELETEINVITATIONRESPONSE']._serialized_start=1732
-  _globals['_DELETEINVITATIONRESPONSE']._serialized_end=1758
-  _globals['_CREATEPASSWORDLINKREQUEST']._serialized_start=1760
-  _globals['_CREATEPASSWORDLINKREQUEST']._serialized_end=1812
-  _globals['_CREATEPASSWORDLINKRESPONSE']._serialized_start=1815
-  _globals['_CREATEPASSWORDLINKRESPONSE']._serialized_end=1955
-  _globals['_MEMBERSERVICE']._serialized_start=1958
-  _globals['_MEMBERSERVICE']._serialized_end=2724
+  _globals['_LISTMEMBERNAMESREQUEST']._serialized_start=1063
+  _globals['_LISTMEMBERNAMESREQUEST']._serialized_end=1087
+  _globals['_LISTMEMBERNAMESRESPONSE']._serialized_start=1090
+  _globals['_LISTMEMBERNAMESRESPONSE']._serialized_end=1249
+  _globals['_LISTMEMBERNAMESRESPONSE_MEMBERNAME']._serialized_start=1192
+  _globals['_LISTMEMBERNAMESRESPONSE_MEMBERNAME']._serialized_end=1249
+  _globals['_SINGLESIGNON']._serialized_start=1252
+  _globals['_SINGLESIGNON']._serialized_end=1895
+  _globals['_SINGLESIGNON_GROUPROLE']._serialized_start=1601
+  _globals['_SINGLESIGNON_GROUPROLE']._serialized_end=1692
+  _globals['_SINGLESIGNON_CHECK']._serialized_start=1695
+  _globals['_SINGLESIGNON_CHECK']._serialized_end=1862
+  _globals['_GETSINGLESIGNONREQUEST']._serialized_start=1897
+  _globals['_GETSINGLESIGNONREQUEST']._serialized_end=1943
+  _globals['_GETSINGLESIGNONRESPONSE']._serialized_start=1946
+  _globals['_GETSINGLESIGNONRESPONSE']._serialized_end=2081
+  _globals['_UPDATEMEMBERREQUEST']._serialized_start=2083
+  _globals['_UPDATEMEMBERREQUEST']._serialized_end=2187
+  _globals['_UPDATEMEMBERRESPONSE']._serialized_start=2189
+  _globals['_UPDATEMEMBERRESPONSE']._serialized_end=2256
+  _globals['_REMOVEMEMBERREQUEST']._serialized_start=2258
+  _globals['_REMOVEMEMBERREQUEST']._serialized_end=2304
+  _globals['_REMOVEMEMBERRESPONSE']._serialized_start=2306
+  _globals['_REMOVEMEMBERRESPONSE']._serialized_end=2328
+  _globals['_CREATEINVITATIONREQUEST']._serialized_start=2330
+  _globals['_CREATEINVITATIONREQUEST']._serialized_end=2435
+  _globals['_CREATEINVITATIONRESPONSE']._serialized_start=2438
+  _globals['_CREATEINVITATIONRESPONSE']._serialized_end=2574
+  _globals['_LISTINVITATIONSREQUEST']._serialized_start=2576
+  _globals['_LISTINVITATIONSREQUEST']._serialized_end=2600
+  _globals['_LISTINVITATIONSRESPONSE']._serialized_start=2602
+  _globals['_LISTINVITATIONSRESPONSE']._serialized_end=2686
+  _globals['_DELETEINVITATIONREQUEST']._serialized_start=2688
+  _globals['_DELETEINVITATIONREQUEST']._serialized_end=2750
+  _globals['_DELETEINVITATIONRESPONSE']._serialized_start=2752
+  _globals['_DELETEINVITATIONRESPONSE']._serialized_end=2778
+  _globals['_CREATEPASSWORDLINKREQUEST']._serialized_start=2780
+  _globals['_CREATEPASSWORDLINKREQUEST']._serialized_end=2832
+  _globals['_CREATEPASSWORDLINKRESPONSE']._serialized_start=2835
+  _globals['_CREATEPASSWORDLINKRESPONSE']._serialized_end=2975
+  _globals['_MEMBERSERVICE']._serialized_start=2978
+  _globals['_MEMBERSERVICE']._serialized_end=3932
 # @@protoc_insertion_point(module_scope)

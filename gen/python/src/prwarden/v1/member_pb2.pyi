@@ -230,6 +230,219 @@ class ListMembersResponse(google.protobuf.message.Message):
 Global___ListMembersResponse: typing_extensions.TypeAlias = ListMembersResponse
 
 @typing.final
+class ListMemberNamesRequest(google.protobuf.message.Message):
+    """Request of ListMemberNames."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___ListMemberNamesRequest: typing_extensions.TypeAlias = ListMemberNamesRequest
+
+@typing.final
+class ListMemberNamesResponse(google.protobuf.message.Message):
+    """Response of ListMemberNames."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class MemberName(google.protobuf.message.Message):
+        """MemberName is what a member is called."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        USER_ID_FIELD_NUMBER: builtins.int
+        NAME_FIELD_NUMBER: builtins.int
+        user_id: builtins.str
+        """Identifier of the person. Shape: `usr_` and an opaque suffix."""
+        name: builtins.str
+        """Name, as the person gave it."""
+        def __init__(
+            self,
+            *,
+            user_id: builtins.str = ...,
+            name: builtins.str = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["name", b"name", "user_id", b"user_id"]) -> None: ...
+
+    MEMBERS_FIELD_NUMBER: builtins.int
+    @property
+    def members(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___ListMemberNamesResponse.MemberName]:
+        """The members, in no order."""
+
+    def __init__(
+        self,
+        *,
+        members: collections.abc.Iterable[Global___ListMemberNamesResponse.MemberName] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["members", b"members"]) -> None: ...
+
+Global___ListMemberNamesResponse: typing_extensions.TypeAlias = ListMemberNamesResponse
+
+@typing.final
+class SingleSignOn(google.protobuf.message.Message):
+    """SingleSignOn is an identity provider at which people sign in."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class GroupRole(google.protobuf.message.Message):
+        """GroupRole gives the people of a group a role in the organization."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        GROUP_FIELD_NUMBER: builtins.int
+        ROLE_FIELD_NUMBER: builtins.int
+        group: builtins.str
+        """The group, as the provider names it."""
+        role: Global___Role.Name.ValueType
+        """Role that its people have."""
+        def __init__(
+            self,
+            *,
+            group: builtins.str = ...,
+            role: Global___Role.Name.ValueType | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["_role", b"_role", "role", b"role"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["_role", b"_role", "group", b"group", "role", b"role"]) -> None: ...
+        def WhichOneof(self, oneof_group: typing.Literal["_role", b"_role"]) -> typing.Literal["role"] | None: ...
+
+    @typing.final
+    class Check(google.protobuf.message.Message):
+        """Check is what came of asking the provider for its endpoints."""
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        REACHABLE_FIELD_NUMBER: builtins.int
+        PROBLEM_FIELD_NUMBER: builtins.int
+        AUTHORIZATION_ENDPOINT_FIELD_NUMBER: builtins.int
+        reachable: builtins.bool
+        """Whether it answered as a provider does."""
+        problem: builtins.str
+        """What went wrong, at most 500 bytes; absent when it answered."""
+        authorization_endpoint: builtins.str
+        """Where people are sent to sign in; absent unless it answered."""
+        def __init__(
+            self,
+            *,
+            reachable: builtins.bool = ...,
+            problem: builtins.str | None = ...,
+            authorization_endpoint: builtins.str | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["_authorization_endpoint", b"_authorization_endpoint", "_problem", b"_problem", "authorization_endpoint", b"authorization_endpoint", "problem", b"problem"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["_authorization_endpoint", b"_authorization_endpoint", "_problem", b"_problem", "authorization_endpoint", b"authorization_endpoint", "problem", b"problem", "reachable", b"reachable"]) -> None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_authorization_endpoint", b"_authorization_endpoint"]) -> typing.Literal["authorization_endpoint"] | None: ...
+        @typing.overload
+        def WhichOneof(self, oneof_group: typing.Literal["_problem", b"_problem"]) -> typing.Literal["problem"] | None: ...
+
+    NAME_FIELD_NUMBER: builtins.int
+    ISSUER_FIELD_NUMBER: builtins.int
+    CLIENT_ID_FIELD_NUMBER: builtins.int
+    HAS_CLIENT_SECRET_FIELD_NUMBER: builtins.int
+    REDIRECT_URL_FIELD_NUMBER: builtins.int
+    SCOPES_FIELD_NUMBER: builtins.int
+    GROUPS_CLAIM_FIELD_NUMBER: builtins.int
+    ROLES_FIELD_NUMBER: builtins.int
+    ONLY_FIELD_NUMBER: builtins.int
+    BREAK_GLASS_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """What people know the provider by."""
+    issuer: builtins.str
+    """Address of the provider, which its tokens name."""
+    client_id: builtins.str
+    """What the provider calls prwarden."""
+    has_client_secret: builtins.bool
+    """Whether prwarden has a secret of the client. The secret itself is never answered."""
+    redirect_url: builtins.str
+    """Where the provider sends people back to. The provider has to know it."""
+    groups_claim: builtins.str
+    """The claim that has a person's groups; absent when groups give no roles."""
+    only: builtins.bool
+    """Whether people sign in there only, and not with passwords."""
+    break_glass: builtins.str
+    """Email of the person who may sign in with a password all the same; absent unless
+    that is a member of the caller's organization.
+    """
+    @property
+    def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What is asked for beside `openid`, `email` and `profile`."""
+
+    @property
+    def roles(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SingleSignOn.GroupRole]:
+        """Groups that have a role in the caller's organization."""
+
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        issuer: builtins.str = ...,
+        client_id: builtins.str = ...,
+        has_client_secret: builtins.bool = ...,
+        redirect_url: builtins.str = ...,
+        scopes: collections.abc.Iterable[builtins.str] | None = ...,
+        groups_claim: builtins.str | None = ...,
+        roles: collections.abc.Iterable[Global___SingleSignOn.GroupRole] | None = ...,
+        only: builtins.bool = ...,
+        break_glass: builtins.str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_break_glass", b"_break_glass", "_groups_claim", b"_groups_claim", "break_glass", b"break_glass", "groups_claim", b"groups_claim"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_break_glass", b"_break_glass", "_groups_claim", b"_groups_claim", "break_glass", b"break_glass", "client_id", b"client_id", "groups_claim", b"groups_claim", "has_client_secret", b"has_client_secret", "issuer", b"issuer", "name", b"name", "only", b"only", "redirect_url", b"redirect_url", "roles", b"roles", "scopes", b"scopes"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_break_glass", b"_break_glass"]) -> typing.Literal["break_glass"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_groups_claim", b"_groups_claim"]) -> typing.Literal["groups_claim"] | None: ...
+
+Global___SingleSignOn: typing_extensions.TypeAlias = SingleSignOn
+
+@typing.final
+class GetSingleSignOnRequest(google.protobuf.message.Message):
+    """Request of GetSingleSignOn."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CHECK_FIELD_NUMBER: builtins.int
+    check: builtins.bool
+    """Whether to ask the provider for its endpoints now."""
+    def __init__(
+        self,
+        *,
+        check: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["check", b"check"]) -> None: ...
+
+Global___GetSingleSignOnRequest: typing_extensions.TypeAlias = GetSingleSignOnRequest
+
+@typing.final
+class GetSingleSignOnResponse(google.protobuf.message.Message):
+    """Response of GetSingleSignOn."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PROVIDER_FIELD_NUMBER: builtins.int
+    CHECK_FIELD_NUMBER: builtins.int
+    @property
+    def provider(self) -> Global___SingleSignOn:
+        """The provider; absent when the operator has configured none."""
+
+    @property
+    def check(self) -> Global___SingleSignOn.Check:
+        """What came of asking it; absent unless `check` asked."""
+
+    def __init__(
+        self,
+        *,
+        provider: Global___SingleSignOn | None = ...,
+        check: Global___SingleSignOn.Check | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["check", b"check", "provider", b"provider"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["check", b"check", "provider", b"provider"]) -> None: ...
+
+Global___GetSingleSignOnResponse: typing_extensions.TypeAlias = GetSingleSignOnResponse
+
+@typing.final
 class UpdateMemberRequest(google.protobuf.message.Message):
     """Request of UpdateMember."""
 

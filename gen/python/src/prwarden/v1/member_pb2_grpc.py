@@ -27,8 +27,8 @@ if _version_not_supported:
 
 class MemberServiceStub(object):
     """MemberService manages the people who are members of the caller's organization.
-    Every call needs the scope members:admin. Nobody gives or takes a role that may
-    do more than he himself.
+    Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+    Nobody gives or takes a role that may do more than he himself.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -46,6 +46,16 @@ class MemberServiceStub(object):
                 '/prwarden.v1.MemberService/ListMembers',
                 request_serializer=prwarden_dot_v1_dot_member__pb2.ListMembersRequest.SerializeToString,
                 response_deserializer=prwarden_dot_v1_dot_member__pb2.ListMembersResponse.FromString,
+                _registered_method=True)
+        self.ListMemberNames = channel.unary_unary(
+                '/prwarden.v1.MemberService/ListMemberNames',
+                request_serializer=prwarden_dot_v1_dot_member__pb2.ListMemberNamesRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_member__pb2.ListMemberNamesResponse.FromString,
+                _registered_method=True)
+        self.GetSingleSignOn = channel.unary_unary(
+                '/prwarden.v1.MemberService/GetSingleSignOn',
+                request_serializer=prwarden_dot_v1_dot_member__pb2.GetSingleSignOnRequest.SerializeToString,
+                response_deserializer=prwarden_dot_v1_dot_member__pb2.GetSingleSignOnResponse.FromString,
                 _registered_method=True)
         self.UpdateMember = channel.unary_unary(
                 '/prwarden.v1.MemberService/UpdateMember',
@@ -81,8 +91,8 @@ class MemberServiceStub(object):
 
 class MemberServiceServicer(object):
     """MemberService manages the people who are members of the caller's organization.
-    Every call needs the scope members:admin. Nobody gives or takes a role that may
-    do more than he himself.
+    Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+    Nobody gives or takes a role that may do more than he himself.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -93,6 +103,25 @@ class MemberServiceServicer(object):
     def ListMembers(self, request, context):
         """ListMembers lists the members of the organization, by email. There are at
         most 1,000. Scope: members:admin.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMemberNames(self, request, context):
+        """ListMemberNames lists the names of the members of the organization, by which
+        people know who created a review or decided about a finding. There are at most
+        1,000. Scope: reviews:read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSingleSignOn(self, request, context):
+        """GetSingleSignOn reads how people sign in at an identity provider, as the operator
+        has configured it, and which groups have a role in the organization. With `check`
+        the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+        organization:admin.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -172,6 +201,16 @@ def add_MemberServiceServicer_to_server(servicer, server):
                     request_deserializer=prwarden_dot_v1_dot_member__pb2.ListMembersRequest.FromString,
                     response_serializer=prwarden_dot_v1_dot_member__pb2.ListMembersResponse.SerializeToString,
             ),
+            'ListMemberNames': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMemberNames,
+                    request_deserializer=prwarden_dot_v1_dot_member__pb2.ListMemberNamesRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_member__pb2.ListMemberNamesResponse.SerializeToString,
+            ),
+            'GetSingleSignOn': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSingleSignOn,
+                    request_deserializer=prwarden_dot_v1_dot_member__pb2.GetSingleSignOnRequest.FromString,
+                    response_serializer=prwarden_dot_v1_dot_member__pb2.GetSingleSignOnResponse.SerializeToString,
+            ),
             'UpdateMember': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateMember,
                     request_deserializer=prwarden_dot_v1_dot_member__pb2.UpdateMemberRequest.FromString,
@@ -212,8 +251,8 @@ def add_MemberServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class MemberService(object):
     """MemberService manages the people who are members of the caller's organization.
-    Every call needs the scope members:admin. Nobody gives or takes a role that may
-    do more than he himself.
+    Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+    Nobody gives or takes a role that may do more than he himself.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -238,6 +277,60 @@ class MemberService(object):
             '/prwarden.v1.MemberService/ListMembers',
             prwarden_dot_v1_dot_member__pb2.ListMembersRequest.SerializeToString,
             prwarden_dot_v1_dot_member__pb2.ListMembersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMemberNames(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.MemberService/ListMemberNames',
+            prwarden_dot_v1_dot_member__pb2.ListMemberNamesRequest.SerializeToString,
+            prwarden_dot_v1_dot_member__pb2.ListMemberNamesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSingleSignOn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/prwarden.v1.MemberService/GetSingleSignOn',
+            prwarden_dot_v1_dot_member__pb2.GetSingleSignOnRequest.SerializeToString,
+            prwarden_dot_v1_dot_member__pb2.GetSingleSignOnResponse.FromString,
             options,
             channel_credentials,
             insecure,

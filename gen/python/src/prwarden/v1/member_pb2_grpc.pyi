@@ -41,6 +41,38 @@ _MemberServiceListMembersType = typing_extensions.TypeVar(
     ],
 )
 
+_MemberServiceListMemberNamesType = typing_extensions.TypeVar(
+    '_MemberServiceListMemberNamesType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.ListMemberNamesRequest,
+        prwarden.v1.member_pb2.ListMemberNamesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.ListMemberNamesRequest,
+        prwarden.v1.member_pb2.ListMemberNamesResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.ListMemberNamesRequest,
+        prwarden.v1.member_pb2.ListMemberNamesResponse,
+    ],
+)
+
+_MemberServiceGetSingleSignOnType = typing_extensions.TypeVar(
+    '_MemberServiceGetSingleSignOnType',
+    grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.GetSingleSignOnRequest,
+        prwarden.v1.member_pb2.GetSingleSignOnResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.GetSingleSignOnRequest,
+        prwarden.v1.member_pb2.GetSingleSignOnResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.GetSingleSignOnRequest,
+        prwarden.v1.member_pb2.GetSingleSignOnResponse,
+    ],
+)
+
 _MemberServiceUpdateMemberType = typing_extensions.TypeVar(
     '_MemberServiceUpdateMemberType',
     grpc.UnaryUnaryMultiCallable[
@@ -137,10 +169,10 @@ _MemberServiceCreatePasswordLinkType = typing_extensions.TypeVar(
     ],
 )
 
-class MemberServiceStub(typing.Generic[_MemberServiceListMembersType, _MemberServiceUpdateMemberType, _MemberServiceRemoveMemberType, _MemberServiceCreateInvitationType, _MemberServiceListInvitationsType, _MemberServiceDeleteInvitationType, _MemberServiceCreatePasswordLinkType]):
+class MemberServiceStub(typing.Generic[_MemberServiceListMembersType, _MemberServiceListMemberNamesType, _MemberServiceGetSingleSignOnType, _MemberServiceUpdateMemberType, _MemberServiceRemoveMemberType, _MemberServiceCreateInvitationType, _MemberServiceListInvitationsType, _MemberServiceDeleteInvitationType, _MemberServiceCreatePasswordLinkType]):
     """MemberService manages the people who are members of the caller's organization.
-    Every call needs the scope members:admin. Nobody gives or takes a role that may
-    do more than he himself.
+    Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+    Nobody gives or takes a role that may do more than he himself.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -153,6 +185,14 @@ class MemberServiceStub(typing.Generic[_MemberServiceListMembersType, _MemberSer
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.member_pb2.ListMembersRequest,
             prwarden.v1.member_pb2.ListMembersResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.member_pb2.ListMemberNamesRequest,
+            prwarden.v1.member_pb2.ListMemberNamesResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            prwarden.v1.member_pb2.GetSingleSignOnRequest,
+            prwarden.v1.member_pb2.GetSingleSignOnResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
             prwarden.v1.member_pb2.UpdateMemberRequest,
@@ -187,6 +227,14 @@ class MemberServiceStub(typing.Generic[_MemberServiceListMembersType, _MemberSer
             prwarden.v1.member_pb2.ListMembersResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.member_pb2.ListMemberNamesRequest,
+            prwarden.v1.member_pb2.ListMemberNamesResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            prwarden.v1.member_pb2.GetSingleSignOnRequest,
+            prwarden.v1.member_pb2.GetSingleSignOnResponse,
+        ],
+        grpc.aio.UnaryUnaryMultiCallable[
             prwarden.v1.member_pb2.UpdateMemberRequest,
             prwarden.v1.member_pb2.UpdateMemberResponse,
         ],
@@ -215,6 +263,19 @@ class MemberServiceStub(typing.Generic[_MemberServiceListMembersType, _MemberSer
     ListMembers: _MemberServiceListMembersType
     """ListMembers lists the members of the organization, by email. There are at
     most 1,000. Scope: members:admin.
+    """
+
+    ListMemberNames: _MemberServiceListMemberNamesType
+    """ListMemberNames lists the names of the members of the organization, by which
+    people know who created a review or decided about a finding. There are at most
+    1,000. Scope: reviews:read.
+    """
+
+    GetSingleSignOn: _MemberServiceGetSingleSignOnType
+    """GetSingleSignOn reads how people sign in at an identity provider, as the operator
+    has configured it, and which groups have a role in the organization. With `check`
+    the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+    organization:admin.
     """
 
     UpdateMember: _MemberServiceUpdateMemberType
@@ -271,6 +332,14 @@ MemberServiceAsyncStub: typing_extensions.TypeAlias = MemberServiceStub[
         prwarden.v1.member_pb2.ListMembersResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.ListMemberNamesRequest,
+        prwarden.v1.member_pb2.ListMemberNamesResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        prwarden.v1.member_pb2.GetSingleSignOnRequest,
+        prwarden.v1.member_pb2.GetSingleSignOnResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
         prwarden.v1.member_pb2.UpdateMemberRequest,
         prwarden.v1.member_pb2.UpdateMemberResponse,
     ],
@@ -298,8 +367,8 @@ MemberServiceAsyncStub: typing_extensions.TypeAlias = MemberServiceStub[
 
 class MemberServiceServicer(metaclass=abc.ABCMeta):
     """MemberService manages the people who are members of the caller's organization.
-    Every call needs the scope members:admin. Nobody gives or takes a role that may
-    do more than he himself.
+    Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+    Nobody gives or takes a role that may do more than he himself.
 
     Errors of every call: UNAUTHENTICATED without a valid key,
     PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -315,6 +384,29 @@ class MemberServiceServicer(metaclass=abc.ABCMeta):
     ) -> typing.Union[prwarden.v1.member_pb2.ListMembersResponse, collections.abc.Awaitable[prwarden.v1.member_pb2.ListMembersResponse]]:
         """ListMembers lists the members of the organization, by email. There are at
         most 1,000. Scope: members:admin.
+        """
+
+    @abc.abstractmethod
+    def ListMemberNames(
+        self,
+        request: prwarden.v1.member_pb2.ListMemberNamesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.member_pb2.ListMemberNamesResponse, collections.abc.Awaitable[prwarden.v1.member_pb2.ListMemberNamesResponse]]:
+        """ListMemberNames lists the names of the members of the organization, by which
+        people know who created a review or decided about a finding. There are at most
+        1,000. Scope: reviews:read.
+        """
+
+    @abc.abstractmethod
+    def GetSingleSignOn(
+        self,
+        request: prwarden.v1.member_pb2.GetSingleSignOnRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[prwarden.v1.member_pb2.GetSingleSignOnResponse, collections.abc.Awaitable[prwarden.v1.member_pb2.GetSingleSignOnResponse]]:
+        """GetSingleSignOn reads how people sign in at an identity provider, as the operator
+        has configured it, and which groups have a role in the organization. With `check`
+        the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+        organization:admin.
         """
 
     @abc.abstractmethod

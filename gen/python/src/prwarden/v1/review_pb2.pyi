@@ -1859,6 +1859,8 @@ class ListedReview(google.protobuf.message.Message):
     NEW_TOTAL_FIELD_NUMBER: builtins.int
     FIXED_TOTAL_FIELD_NUMBER: builtins.int
     SUPPRESSED_TOTAL_FIELD_NUMBER: builtins.int
+    FILES_DONE_FIELD_NUMBER: builtins.int
+    FILES_TOTAL_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -1896,6 +1898,12 @@ class ListedReview(google.protobuf.message.Message):
     """How many findings are fixed; absent until complete."""
     suppressed_total: builtins.int
     """How many findings a comment suppresses; absent until complete."""
+    files_done: builtins.int
+    """Changed files that were looked at in the current or last attempt; absent while
+    `files_total` is.
+    """
+    files_total: builtins.int
+    """Changed files of the pull request; absent until known."""
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -1951,11 +1959,17 @@ class ListedReview(google.protobuf.message.Message):
         new_total: builtins.int | None = ...,
         fixed_total: builtins.int | None = ...,
         suppressed_total: builtins.int | None = ...,
+        files_done: builtins.int | None = ...,
+        files_total: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_files_done", b"_files_done", "_files_total", b"_files_total", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "files_done", b"files_done", "files_total", b"files_total", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "priority", b"priority", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_files_done", b"_files_done", "_files_total", b"_files_total", "_fixed_total", b"_fixed_total", "_head_author", b"_head_author", "_head_sha", b"_head_sha", "_head_title", b"_head_title", "_new_total", b"_new_total", "_priority", b"_priority", "_status", b"_status", "_suppressed_total", b"_suppressed_total", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "created_by", b"created_by", "error", b"error", "files_done", b"files_done", "files_total", b"files_total", "fixed_total", b"fixed_total", "head_author", b"head_author", "head_sha", b"head_sha", "head_title", b"head_title", "new_total", b"new_total", "open", b"open", "pr_number", b"pr_number", "priority", b"priority", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed_total", b"suppressed_total", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_files_done", b"_files_done"]) -> typing.Literal["files_done"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_files_total", b"_files_total"]) -> typing.Literal["files_total"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_fixed_total", b"_fixed_total"]) -> typing.Literal["fixed_total"] | None: ...
     @typing.overload

@@ -103,8 +103,8 @@ class Rule(google.protobuf.message.Message):
         """
         structure: Rule._Type.ValueType  # 2
         """Code with metavariables, matched on tokens and brackets whatever the space:
-        `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-        `redact` nor `in`.
+        `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+        `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
         """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
@@ -118,8 +118,8 @@ class Rule(google.protobuf.message.Message):
     """
     structure: Rule.Type.ValueType  # 2
     """Code with metavariables, matched on tokens and brackets whatever the space:
-    `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-    `redact` nor `in`.
+    `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+    `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
     """
 
     class _Mode:
@@ -200,6 +200,32 @@ class Rule(google.protobuf.message.Message):
         ) -> None: ...
         def ClearField(self, field_name: typing.Literal["match", b"match", "no_match", b"no_match"]) -> None: ...
 
+    @typing.final
+    class Entropy(google.protobuf.message.Message):
+        """Entropy asks for a text that looks as if it was made at random. Runs such as
+        `xxxx` and `1234` must be less than half of it.
+        """
+
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        MIN_FIELD_NUMBER: builtins.int
+        GROUP_FIELD_NUMBER: builtins.int
+        min: builtins.float
+        """The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+        for texts of its length and characters, and a letter and a digit at least.
+        """
+        group: builtins.int
+        """The group of the pattern whose text the conditions look at; 0, or not given, for
+        the whole match, as where the group takes no part in it.
+        """
+        def __init__(
+            self,
+            *,
+            min: builtins.float = ...,
+            group: builtins.int = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["group", b"group", "min", b"min"]) -> None: ...
+
     ID_FIELD_NUMBER: builtins.int
     TYPE_FIELD_NUMBER: builtins.int
     PATTERN_FIELD_NUMBER: builtins.int
@@ -218,6 +244,10 @@ class Rule(google.protobuf.message.Message):
     IN_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
     MODE_FIELD_NUMBER: builtins.int
+    ENTROPY_FIELD_NUMBER: builtins.int
+    STOPWORDS_FIELD_NUMBER: builtins.int
+    ALLOW_FIELD_NUMBER: builtins.int
+    SUPERSEDES_FIELD_NUMBER: builtins.int
     ETAG_FIELD_NUMBER: builtins.int
     CREATED_BY_FIELD_NUMBER: builtins.int
     UPDATED_AT_FIELD_NUMBER: builtins.int
@@ -306,6 +336,29 @@ class Rule(google.protobuf.message.Message):
         """
 
     @property
+    def entropy(self) -> Global___Rule.Entropy:
+        """A match is a hit only when its text looks random."""
+
+    @property
+    def stopwords(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+        in any case of letters: at most 100, each of 1 to 100 bytes.
+        """
+
+    @property
+    def allow(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """A match is no hit when one of these patterns matches in the same text: at most 20,
+        with the limits of `pattern`.
+        """
+
+    @property
+    def supersedes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Identifiers of rules that have no hit on a line on which this one has: at most 50.
+        It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+        default rules. Not with `multiline`.
+        """
+
+    @property
     def updated_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the rule was last changed; absent where created_at is."""
 
@@ -329,13 +382,17 @@ class Rule(google.protobuf.message.Message):
         languages: collections.abc.Iterable[builtins.str] | None = ...,
         enabled: builtins.bool | None = ...,
         mode: Global___Rule.Mode.ValueType | None = ...,
+        entropy: Global___Rule.Entropy | None = ...,
+        stopwords: collections.abc.Iterable[builtins.str] | None = ...,
+        allow: collections.abc.Iterable[builtins.str] | None = ...,
+        supersedes: collections.abc.Iterable[builtins.str] | None = ...,
         etag: builtins.str = ...,
         created_by: builtins.str | None = ...,
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload
@@ -876,6 +933,9 @@ class TestRuleRequest(google.protobuf.message.Message):
     PATTERN_FIELD_NUMBER: builtins.int
     MULTILINE_FIELD_NUMBER: builtins.int
     TEXT_FIELD_NUMBER: builtins.int
+    ENTROPY_FIELD_NUMBER: builtins.int
+    STOPWORDS_FIELD_NUMBER: builtins.int
+    ALLOW_FIELD_NUMBER: builtins.int
     IN_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
@@ -886,6 +946,18 @@ class TestRuleRequest(google.protobuf.message.Message):
     """Match on the whole text instead of line by line."""
     text: builtins.str
     """The text to look at: at most 512 KiB."""
+    @property
+    def entropy(self) -> Global___Rule.Entropy:
+        """As in a rule."""
+
+    @property
+    def stopwords(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """As in a rule."""
+
+    @property
+    def allow(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """As in a rule."""
+
     @property
     def languages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Languages of the rule, as Rule.languages. The text is read in the first of which
@@ -899,10 +971,13 @@ class TestRuleRequest(google.protobuf.message.Message):
         pattern: builtins.str = ...,
         multiline: builtins.bool = ...,
         text: builtins.str = ...,
+        entropy: Global___Rule.Entropy | None = ...,
+        stopwords: collections.abc.Iterable[builtins.str] | None = ...,
+        allow: collections.abc.Iterable[builtins.str] | None = ...,
         languages: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_type", b"_type", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_type", b"_type", "in", b"in", "languages", b"languages", "multiline", b"multiline", "pattern", b"pattern", "text", b"text", "type", b"type"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_type", b"_type", "entropy", b"entropy", "type", b"type"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_type", b"_type", "allow", b"allow", "entropy", b"entropy", "in", b"in", "languages", b"languages", "multiline", b"multiline", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_type", b"_type"]) -> typing.Literal["type"] | None: ...
 
 Global___TestRuleRequest: typing_extensions.TypeAlias = TestRuleRequest

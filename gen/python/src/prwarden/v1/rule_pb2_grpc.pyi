@@ -393,9 +393,11 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
     """TryRules runs rules over the pull requests of the organization that were
     reviewed last, as their reviews saw them, and stores nothing. The rules need
     not exist; one that does is replaced by the one of that id. Pull requests
-    that can't be read any more have an `error`. Scopes: rules:read, and
-    reviews:read because the answer shows what findings do. Their `snippet` is
-    empty without source:read, because a rule can be made to match every line.
+    that can't be read any more have an `error`. Scopes: rules:write, because
+    what a rule hits tells also of text that is masked, and reviews:read because
+    the answer shows what findings do. Their `snippet` is empty without
+    source:read, and where source is switched off, because a rule can be made to
+    match every line.
 
     Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
     while the organization has another trial running, or others have too many.
@@ -603,9 +605,11 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         """TryRules runs rules over the pull requests of the organization that were
         reviewed last, as their reviews saw them, and stores nothing. The rules need
         not exist; one that does is replaced by the one of that id. Pull requests
-        that can't be read any more have an `error`. Scopes: rules:read, and
-        reviews:read because the answer shows what findings do. Their `snippet` is
-        empty without source:read, because a rule can be made to match every line.
+        that can't be read any more have an `error`. Scopes: rules:write, because
+        what a rule hits tells also of text that is masked, and reviews:read because
+        the answer shows what findings do. Their `snippet` is empty without
+        source:read, and where source is switched off, because a rule can be made to
+        match every line.
 
         Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
         while the organization has another trial running, or others have too many.

@@ -21,7 +21,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update account
+         * @description Gives the caller another name, which others in his organizations see. Over REST the answer is the person himself. Scope: none. Errors: INVALID_ARGUMENT.
+         */
+        patch: operations["updateAccount"];
         trace?: never;
     };
     "/v1/account/sessions": {
@@ -462,6 +466,26 @@ export interface paths {
          *     Errors: NOT_FOUND; PERMISSION_DENIED as for UpdateMember; FAILED_PRECONDITION (MEMBER_ELSEWHERE) for a person who is a member of another organization, too.
          */
         post: operations["createPasswordLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members:names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List member names
+         * @description Lists the names of the members of the organization, by which people know who created a review or decided about a finding. There are at most 1,000. Scope: reviews:read.
+         */
+        get: operations["listMemberNames"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -919,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Try rules
-         * @description Runs rules over the pull requests of the organization that were reviewed last, as their reviews saw them, and stores nothing. The rules need not exist; one that does is replaced by the one of that id. Pull requests that can't be read any more have an `error`. Scopes: rules:read, and reviews:read because the answer shows what findings do. Their `snippet` is empty without source:read, because a rule can be made to match every line.
+         * @description Runs rules over the pull requests of the organization that were reviewed last, as their reviews saw them, and stores nothing. The rules need not exist; one that does is replaced by the one of that id. Pull requests that can't be read any more have an `error`. Scopes: rules:write, because what a rule hits tells also of text that is masked, and reviews:read because the answer shows what findings do. Their `snippet` is empty without source:read, and where source is switched off, because a rule can be made to match every line.
          *
          *     Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE while the organization has another trial running, or others have too many.
          */
@@ -942,6 +966,26 @@ export interface paths {
          * @description Lists the rules of one ruleset, ordered by id. Scope: rules:read. Errors: NOT_FOUND for an unknown ruleset.
          */
         get: operations["listRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get single sign on
+         * @description Reads how people sign in at an identity provider, as the operator has configured it, and which groups have a role in the organization. With `check` the provider is asked for its endpoints, which takes 10 seconds at most. Scope: organization:admin.
+         */
+        get: operations["getSingleSignOn"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1858,6 +1902,13 @@ export interface components {
          * @enum {string}
          */
         GetSarifRequestSuppressed: "include" | "omit";
+        /** @description Response of GetSingleSignOn. */
+        GetSingleSignOnResponse: {
+            /** @description What came of asking it; absent unless `check` asked. */
+            check?: components["schemas"]["SingleSignOnCheck"];
+            /** @description The provider; absent when the operator has configured none. */
+            provider?: components["schemas"]["SingleSignOn"];
+        };
         /**
          * @description Bucket is the length of the parts of a window.
          *
@@ -2052,6 +2103,18 @@ export interface components {
             /** @description The keys: those that work first, newest first. */
             keys: components["schemas"]["Key"][];
         };
+        /** @description Response of ListMemberNames. */
+        ListMemberNamesResponse: {
+            /** @description The members, in no order. */
+            members: components["schemas"]["ListMemberNamesResponseMemberName"][];
+        };
+        /** @description MemberName is what a member is called. */
+        ListMemberNamesResponseMemberName: {
+            /** @description Name, as the person gave it. */
+            name: string;
+            /** @description Identifier of the person. Shape: `usr_` and an opaque suffix. */
+            user_id: string;
+        };
         /** @description Response of ListMembers. */
         ListMembersResponse: {
             /** @description The members, by email. */
@@ -2173,6 +2236,16 @@ export interface components {
             created_by: string;
             /** @description Why the review failed; absent unless it did. */
             error?: components["schemas"]["ReviewError"];
+            /**
+             * Format: int32
+             * @description Changed files that were looked at in the current or last attempt; absent while `files_total` is.
+             */
+            files_done?: number;
+            /**
+             * Format: int32
+             * @description Changed files of the pull request; absent until known.
+             */
+            files_total?: number;
             /**
              * Format: int32
              * @description How many findings are fixed; absent until complete.
@@ -2793,6 +2866,8 @@ export interface components {
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         Rule: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
             /**
@@ -2804,6 +2879,8 @@ export interface components {
             readonly created_by?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropy"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -2834,6 +2911,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
             /**
@@ -2876,12 +2957,36 @@ export interface components {
          * @enum {string}
          */
         RuleChangeAction: "create" | "update" | "delete";
+        /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
+        RuleEntropy: {
+            /**
+             * Format: int32
+             * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
+             */
+            group: number;
+            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
+            min: string;
+        };
+        /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
+        RuleEntropyInput: {
+            /**
+             * Format: int32
+             * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
+             */
+            group?: number;
+            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
+            min?: string;
+        };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -2910,6 +3015,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords?: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes?: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
         };
@@ -2923,10 +3032,14 @@ export interface components {
         RuleMode: "enforce" | "observe";
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RulePatch: {
+            /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
+            allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
+            /** @description A match is a hit only when its text looks random. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
@@ -2955,6 +3068,10 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity?: components["schemas"]["SeverityLevel"];
+            /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
+            stopwords?: string[];
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            supersedes?: string[];
             /** @description Kind of check. */
             type?: components["schemas"]["RuleType"];
         };
@@ -3018,7 +3135,7 @@ export interface components {
          * @description Type is the kind of check.
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
-         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor `redact` nor `in`.
+         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`, `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
          * @enum {string}
          */
         RuleType: "regex" | "structure";
@@ -3218,6 +3335,45 @@ export interface components {
              */
             warning: number;
         };
+        /** @description SingleSignOn is an identity provider at which people sign in. */
+        SingleSignOn: {
+            /** @description Email of the person who may sign in with a password all the same; absent unless that is a member of the caller's organization. */
+            break_glass?: string;
+            /** @description What the provider calls prwarden. */
+            client_id: string;
+            /** @description The claim that has a person's groups; absent when groups give no roles. */
+            groups_claim?: string;
+            /** @description Whether prwarden has a secret of the client. The secret itself is never answered. */
+            has_client_secret: boolean;
+            /** @description Address of the provider, which its tokens name. */
+            issuer: string;
+            /** @description What people know the provider by. */
+            name: string;
+            /** @description Whether people sign in there only, and not with passwords. */
+            only: boolean;
+            /** @description Where the provider sends people back to. The provider has to know it. */
+            redirect_url: string;
+            /** @description Groups that have a role in the caller's organization. */
+            roles: components["schemas"]["SingleSignOnGroupRole"][];
+            /** @description What is asked for beside `openid`, `email` and `profile`. */
+            scopes: string[];
+        };
+        /** @description Check is what came of asking the provider for its endpoints. */
+        SingleSignOnCheck: {
+            /** @description Where people are sent to sign in; absent unless it answered. */
+            authorization_endpoint?: string;
+            /** @description What went wrong, at most 500 bytes; absent when it answered. */
+            problem?: string;
+            /** @description Whether it answered as a provider does. */
+            reachable: boolean;
+        };
+        /** @description GroupRole gives the people of a group a role in the organization. */
+        SingleSignOnGroupRole: {
+            /** @description The group, as the provider names it. */
+            group: string;
+            /** @description Role that its people have. */
+            role: components["schemas"]["RoleName"];
+        };
         /** @description Skip is something that a scan did not look at. */
         Skip: {
             /** @description Path of the file, as in Finding. */
@@ -3320,6 +3476,10 @@ export interface components {
         TestConnectionRequest: Record<string, never>;
         /** @description Request of TestRule. */
         TestRuleRequest: {
+            /** @description As in a rule. */
+            allow?: string[];
+            /** @description As in a rule. */
+            entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Where a match counts, as Rule.in. */
             in?: string[];
             /** @description Languages of the rule, as Rule.languages. The text is read in the first of which comments and strings are known; without one, the usual kinds of comments count. */
@@ -3328,6 +3488,8 @@ export interface components {
             multiline?: boolean;
             /** @description The pattern, with the limits of Rule.pattern. */
             pattern: string;
+            /** @description As in a rule. */
+            stopwords?: string[];
             /** @description The text to look at: at most 512 KiB. */
             text?: string;
             /** @description Kind of check; `regex` when not given. */
@@ -3504,6 +3666,11 @@ export interface components {
              * @description How many decisions were put back.
              */
             changed: number;
+        };
+        /** @description Request of UpdateAccount. */
+        UpdateAccountRequest: {
+            /** @description The name from now on: 1 to 100 characters, none of them a control character. */
+            name: string;
         };
         /** @description Request of UpdateConnection. What is not given stays. */
         UpdateConnectionRequest: {
@@ -4538,6 +4705,48 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Lovelace"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The person as he is now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PersonNeeded"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: never;
@@ -4698,7 +4907,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this action, such as `key.create`. */
-                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
+                action?: "key.create" | "key.revoke" | "rule.create" | "rule.update" | "rule.delete" | "rule.push" | "policy.update" | "publication.repeat" | "finding.triage" | "finding.triage.undo" | "organization.create" | "organization.update" | "organization.remove" | "connection.create" | "connection.setup" | "connection.update" | "connection.delete" | "connection.rotate" | "connection.reseal" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reseal" | "user.create" | "user.disable" | "user.enable" | "user.remove" | "user.name" | "user.password" | "user.reset" | "user.link" | "session.create" | "session.revoke" | "member.add" | "member.role" | "member.remove" | "invitation.create" | "invitation.revoke";
                 /** @description Only events of this actor, as `actor` of an event has it. */
                 actor?: string;
                 /** @description Only events at or after this time. */
@@ -5897,6 +6106,46 @@ export interface operations {
             409: components["responses"]["MemberElsewhere"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMemberNames: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "name": "Ada",
+                     *           "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListMemberNamesResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7216,7 +7465,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 438,
+                     *           "rule_count": 484,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7979,6 +8228,61 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["RulesetNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSingleSignOn: {
+        parameters: {
+            query?: {
+                /** @description Whether to ask the provider for its endpoints now. */
+                check?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "provider": {
+                     *         "client_id": "prwarden",
+                     *         "groups_claim": "groups",
+                     *         "has_client_secret": true,
+                     *         "issuer": "https://id.example.com",
+                     *         "name": "Acme ID",
+                     *         "only": false,
+                     *         "redirect_url": "https://prwarden.example.com/auth/oidc/callback",
+                     *         "roles": [
+                     *           {
+                     *             "group": "admins",
+                     *             "role": "admin"
+                     *           }
+                     *         ],
+                     *         "scopes": [
+                     *           "groups"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetSingleSignOnResponse"];
+                };
+            };
+            400: components["responses"]["InvalidArgument"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ScopeMissing"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

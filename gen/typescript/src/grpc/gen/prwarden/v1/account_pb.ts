@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/account.proto.
  */
 export const file_prwarden_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChlwcndhcmRlbi92MS9hY2NvdW50LnByb3RvEgtwcndhcmRlbi52MSLPAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSMQoLbWVtYmVyc2hpcHMYBCADKAsyHC5wcndhcmRlbi52MS5Vc2VyLk1lbWJlcnNoaXAaZgoKTWVtYmVyc2hpcBIUCgxvcmdhbml6YXRpb24YASABKAkSKQoEcm9sZRgCIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBEg4KBnNjb3BlcxgDIAMoCUIHCgVfcm9sZSJyCgpDYWxsaW5nS2V5Eg4KBmtleV9pZBgBIAEoCRIUCgxvcmdhbml6YXRpb24YAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItwCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSMAoGbWV0aG9kGAIgASgOMhsucHJ3YXJkZW4udjEuU2Vzc2lvbi5NZXRob2RIAIgBARIUCgdhZGRyZXNzGAMgASgJSAGIAQESDQoFYWdlbnQYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHc2Vlbl9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgIIAEoCCIxCgZNZXRob2QSDwoLdW5zcGVjaWZpZWQQABIMCghwYXNzd29yZBABEggKBG9pZGMQAkIJCgdfbWV0aG9kQgoKCF9hZGRyZXNzIhMKEUdldEFjY291bnRSZXF1ZXN0IlsKEkdldEFjY291bnRSZXNwb25zZRIfCgR1c2VyGAEgASgLMhEucHJ3YXJkZW4udjEuVXNlchIkCgNrZXkYAiABKAsyFy5wcndhcmRlbi52MS5DYWxsaW5nS2V5IkcKFUNoYW5nZVBhc3N3b3JkUmVxdWVzdBIYChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJEhQKDG5ld19wYXNzd29yZBgCIAEoCSIYChZDaGFuZ2VQYXNzd29yZFJlc3BvbnNlIhUKE0xpc3RTZXNzaW9uc1JlcXVlc3QiPgoUTGlzdFNlc3Npb25zUmVzcG9uc2USJgoIc2Vzc2lvbnMYASADKAsyFC5wcndhcmRlbi52MS5TZXNzaW9uIicKEUVuZFNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiFAoSRW5kU2Vzc2lvblJlc3BvbnNlIhQKEkVuZFNlc3Npb25zUmVxdWVzdCIVChNFbmRTZXNzaW9uc1Jlc3BvbnNlMvEDCg5BY2NvdW50U2VydmljZRJNCgpHZXRBY2NvdW50Eh4ucHJ3YXJkZW4udjEuR2V0QWNjb3VudFJlcXVlc3QaHy5wcndhcmRlbi52MS5HZXRBY2NvdW50UmVzcG9uc2USbgoOQ2hhbmdlUGFzc3dvcmQSIi5wcndhcmRlbi52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QaIy5wcndhcmRlbi52MS5DaGFuZ2VQYXNzd29yZFJlc3BvbnNlIhOy+xgPCg11c2VyLnBhc3N3b3JkElMKDExpc3RTZXNzaW9ucxIgLnByd2FyZGVuLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIS5wcndhcmRlbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJjCgpFbmRTZXNzaW9uEh4ucHJ3YXJkZW4udjEuRW5kU2Vzc2lvblJlcXVlc3QaHy5wcndhcmRlbi52MS5FbmRTZXNzaW9uUmVzcG9uc2UiFLL7GBAKDnNlc3Npb24ucmV2b2tlEmYKC0VuZFNlc3Npb25zEh8ucHJ3YXJkZW4udjEuRW5kU2Vzc2lvbnNSZXF1ZXN0GiAucHJ3YXJkZW4udjEuRW5kU2Vzc2lvbnNSZXNwb25zZSIUsvsYEAoOc2Vzc2lvbi5yZXZva2VCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_member]);
+  fileDesc("ChlwcndhcmRlbi92MS9hY2NvdW50LnByb3RvEgtwcndhcmRlbi52MSLPAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSMQoLbWVtYmVyc2hpcHMYBCADKAsyHC5wcndhcmRlbi52MS5Vc2VyLk1lbWJlcnNoaXAaZgoKTWVtYmVyc2hpcBIUCgxvcmdhbml6YXRpb24YASABKAkSKQoEcm9sZRgCIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBEg4KBnNjb3BlcxgDIAMoCUIHCgVfcm9sZSJyCgpDYWxsaW5nS2V5Eg4KBmtleV9pZBgBIAEoCRIUCgxvcmdhbml6YXRpb24YAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItwCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSMAoGbWV0aG9kGAIgASgOMhsucHJ3YXJkZW4udjEuU2Vzc2lvbi5NZXRob2RIAIgBARIUCgdhZGRyZXNzGAMgASgJSAGIAQESDQoFYWdlbnQYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHc2Vlbl9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgIIAEoCCIxCgZNZXRob2QSDwoLdW5zcGVjaWZpZWQQABIMCghwYXNzd29yZBABEggKBG9pZGMQAkIJCgdfbWV0aG9kQgoKCF9hZGRyZXNzIhMKEUdldEFjY291bnRSZXF1ZXN0IlsKEkdldEFjY291bnRSZXNwb25zZRIfCgR1c2VyGAEgASgLMhEucHJ3YXJkZW4udjEuVXNlchIkCgNrZXkYAiABKAsyFy5wcndhcmRlbi52MS5DYWxsaW5nS2V5IiQKFFVwZGF0ZUFjY291bnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiOAoVVXBkYXRlQWNjb3VudFJlc3BvbnNlEh8KBHVzZXIYASABKAsyES5wcndhcmRlbi52MS5Vc2VyIkcKFUNoYW5nZVBhc3N3b3JkUmVxdWVzdBIYChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJEhQKDG5ld19wYXNzd29yZBgCIAEoCSIYChZDaGFuZ2VQYXNzd29yZFJlc3BvbnNlIhUKE0xpc3RTZXNzaW9uc1JlcXVlc3QiPgoUTGlzdFNlc3Npb25zUmVzcG9uc2USJgoIc2Vzc2lvbnMYASADKAsyFC5wcndhcmRlbi52MS5TZXNzaW9uIicKEUVuZFNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiFAoSRW5kU2Vzc2lvblJlc3BvbnNlIhQKEkVuZFNlc3Npb25zUmVxdWVzdCIVChNFbmRTZXNzaW9uc1Jlc3BvbnNlMtoECg5BY2NvdW50U2VydmljZRJNCgpHZXRBY2NvdW50Eh4ucHJ3YXJkZW4udjEuR2V0QWNjb3VudFJlcXVlc3QaHy5wcndhcmRlbi52MS5HZXRBY2NvdW50UmVzcG9uc2USZwoNVXBkYXRlQWNjb3VudBIhLnByd2FyZGVuLnYxLlVwZGF0ZUFjY291bnRSZXF1ZXN0GiIucHJ3YXJkZW4udjEuVXBkYXRlQWNjb3VudFJlc3BvbnNlIg+y+xgLCgl1c2VyLm5hbWUSbgoOQ2hhbmdlUGFzc3dvcmQSIi5wcndhcmRlbi52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QaIy5wcndhcmRlbi52MS5DaGFuZ2VQYXNzd29yZFJlc3BvbnNlIhOy+xgPCg11c2VyLnBhc3N3b3JkElMKDExpc3RTZXNzaW9ucxIgLnByd2FyZGVuLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIS5wcndhcmRlbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJjCgpFbmRTZXNzaW9uEh4ucHJ3YXJkZW4udjEuRW5kU2Vzc2lvblJlcXVlc3QaHy5wcndhcmRlbi52MS5FbmRTZXNzaW9uUmVzcG9uc2UiFLL7GBAKDnNlc3Npb24ucmV2b2tlEmYKC0VuZFNlc3Npb25zEh8ucHJ3YXJkZW4udjEuRW5kU2Vzc2lvbnNSZXF1ZXN0GiAucHJ3YXJkZW4udjEuRW5kU2Vzc2lvbnNSZXNwb25zZSIUsvsYEAoOc2Vzc2lvbi5yZXZva2VCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_member]);
 
 /**
  * User is a person who has an account.
@@ -284,6 +284,48 @@ export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PUR
   messageDesc(file_prwarden_v1_account, 4);
 
 /**
+ * Request of UpdateAccount.
+ *
+ * @generated from message prwarden.v1.UpdateAccountRequest
+ */
+export type UpdateAccountRequest = Message<"prwarden.v1.UpdateAccountRequest"> & {
+  /**
+   * The name from now on: 1 to 100 characters, none of them a control character.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message prwarden.v1.UpdateAccountRequest.
+ * Use `create(UpdateAccountRequestSchema)` to create a new message.
+ */
+export const UpdateAccountRequestSchema: GenMessage<UpdateAccountRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_account, 5);
+
+/**
+ * Response of UpdateAccount. Over REST the answer is the person himself.
+ *
+ * @generated from message prwarden.v1.UpdateAccountResponse
+ */
+export type UpdateAccountResponse = Message<"prwarden.v1.UpdateAccountResponse"> & {
+  /**
+   * The person as he is now.
+   *
+   * @generated from field: prwarden.v1.User user = 1;
+   */
+  user?: User | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.UpdateAccountResponse.
+ * Use `create(UpdateAccountResponseSchema)` to create a new message.
+ */
+export const UpdateAccountResponseSchema: GenMessage<UpdateAccountResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_account, 6);
+
+/**
  * Request of ChangePassword.
  *
  * @generated from message prwarden.v1.ChangePasswordRequest
@@ -310,7 +352,7 @@ export type ChangePasswordRequest = Message<"prwarden.v1.ChangePasswordRequest">
  * Use `create(ChangePasswordRequestSchema)` to create a new message.
  */
 export const ChangePasswordRequestSchema: GenMessage<ChangePasswordRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 5);
+  messageDesc(file_prwarden_v1_account, 7);
 
 /**
  * Response of ChangePassword. Over REST the answer is 204 without a body.
@@ -325,7 +367,7 @@ export type ChangePasswordResponse = Message<"prwarden.v1.ChangePasswordResponse
  * Use `create(ChangePasswordResponseSchema)` to create a new message.
  */
 export const ChangePasswordResponseSchema: GenMessage<ChangePasswordResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 6);
+  messageDesc(file_prwarden_v1_account, 8);
 
 /**
  * Request of ListSessions.
@@ -340,7 +382,7 @@ export type ListSessionsRequest = Message<"prwarden.v1.ListSessionsRequest"> & {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 7);
+  messageDesc(file_prwarden_v1_account, 9);
 
 /**
  * Response of ListSessions.
@@ -361,7 +403,7 @@ export type ListSessionsResponse = Message<"prwarden.v1.ListSessionsResponse"> &
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 8);
+  messageDesc(file_prwarden_v1_account, 10);
 
 /**
  * Request of EndSession.
@@ -382,7 +424,7 @@ export type EndSessionRequest = Message<"prwarden.v1.EndSessionRequest"> & {
  * Use `create(EndSessionRequestSchema)` to create a new message.
  */
 export const EndSessionRequestSchema: GenMessage<EndSessionRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 9);
+  messageDesc(file_prwarden_v1_account, 11);
 
 /**
  * Response of EndSession. Over REST the answer is 204 without a body.
@@ -397,7 +439,7 @@ export type EndSessionResponse = Message<"prwarden.v1.EndSessionResponse"> & {
  * Use `create(EndSessionResponseSchema)` to create a new message.
  */
 export const EndSessionResponseSchema: GenMessage<EndSessionResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 10);
+  messageDesc(file_prwarden_v1_account, 12);
 
 /**
  * Request of EndSessions.
@@ -412,7 +454,7 @@ export type EndSessionsRequest = Message<"prwarden.v1.EndSessionsRequest"> & {
  * Use `create(EndSessionsRequestSchema)` to create a new message.
  */
 export const EndSessionsRequestSchema: GenMessage<EndSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 11);
+  messageDesc(file_prwarden_v1_account, 13);
 
 /**
  * Response of EndSessions. Over REST the answer is 204 without a body.
@@ -427,7 +469,7 @@ export type EndSessionsResponse = Message<"prwarden.v1.EndSessionsResponse"> & {
  * Use `create(EndSessionsResponseSchema)` to create a new message.
  */
 export const EndSessionsResponseSchema: GenMessage<EndSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_account, 12);
+  messageDesc(file_prwarden_v1_account, 14);
 
 /**
  * AccountService is about whoever calls. No call needs a scope. What is about
@@ -451,6 +493,18 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetAccountRequestSchema;
     output: typeof GetAccountResponseSchema;
+  },
+  /**
+   * UpdateAccount gives the caller another name, which others in his organizations
+   * see. Over REST the answer is the person himself. Scope: none. Errors:
+   * INVALID_ARGUMENT.
+   *
+   * @generated from rpc prwarden.v1.AccountService.UpdateAccount
+   */
+  updateAccount: {
+    methodKind: "unary";
+    input: typeof UpdateAccountRequestSchema;
+    output: typeof UpdateAccountResponseSchema;
   },
   /**
    * ChangePassword gives the caller another password. All of his sessions but

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/member.proto.
  */
 export const file_prwarden_v1_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9tZW1iZXIucHJvdG8SC3Byd2FyZGVuLnYxIk0KBFJvbGUiRQoETmFtZRIPCgt1bnNwZWNpZmllZBAAEgoKBnZpZXdlchABEgoKBm1lbWJlchACEgkKBWFkbWluEAMSCQoFb3duZXIQBCKaAwoGTWVtYmVyEg8KB3VzZXJfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIpCgRyb2xlGAQgASgOMhYucHJ3YXJkZW4udjEuUm9sZS5OYW1lSACIAQESLwoGc291cmNlGAUgASgOMhoucHJ3YXJkZW4udjEuTWVtYmVyLlNvdXJjZUgBiAEBEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMaGFzX3Bhc3N3b3JkGAkgASgIEhoKEmhhc19zaW5nbGVfc2lnbl9vbhgKIAEoCCIuCgZTb3VyY2USDwoLdW5zcGVjaWZpZWQQABIJCgVsb2NhbBABEggKBG9pZGMQAkIHCgVfcm9sZUIJCgdfc291cmNlItoBCgpJbnZpdGF0aW9uEhUKDWludml0YXRpb25faWQYASABKAkSDQoFZW1haWwYAiABKAkSKQoEcm9sZRgDIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBEhIKCmludml0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBwoFX3JvbGUiFAoSTGlzdE1lbWJlcnNSZXF1ZXN0IjsKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLnByd2FyZGVuLnYxLk1lbWJlciJaChNVcGRhdGVNZW1iZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSKQoEcm9sZRgCIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBQgcKBV9yb2xlIjsKFFVwZGF0ZU1lbWJlclJlc3BvbnNlEiMKBm1lbWJlchgBIAEoCzITLnByd2FyZGVuLnYxLk1lbWJlciImChNSZW1vdmVNZW1iZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiFgoUUmVtb3ZlTWVtYmVyUmVzcG9uc2UiXAoXQ3JlYXRlSW52aXRhdGlvblJlcXVlc3QSDQoFZW1haWwYASABKAkSKQoEcm9sZRgCIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBQgcKBV9yb2xlInAKGENyZWF0ZUludml0YXRpb25SZXNwb25zZRIrCgppbnZpdGF0aW9uGAEgASgLMhcucHJ3YXJkZW4udjEuSW52aXRhdGlvbhINCgV0b2tlbhgCIAEoCRIQCgN1cmwYAyABKAlIAIgBAUIGCgRfdXJsIhgKFkxpc3RJbnZpdGF0aW9uc1JlcXVlc3QiRwoXTGlzdEludml0YXRpb25zUmVzcG9uc2USLAoLaW52aXRhdGlvbnMYASADKAsyFy5wcndhcmRlbi52MS5JbnZpdGF0aW9uIjAKF0RlbGV0ZUludml0YXRpb25SZXF1ZXN0EhUKDWludml0YXRpb25faWQYASABKAkiGgoYRGVsZXRlSW52aXRhdGlvblJlc3BvbnNlIiwKGUNyZWF0ZVBhc3N3b3JkTGlua1JlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSJ1ChpDcmVhdGVQYXNzd29yZExpbmtSZXNwb25zZRINCgV0b2tlbhgBIAEoCRIQCgN1cmwYAiABKAlIAIgBARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGCgRfdXJsMv4FCg1NZW1iZXJTZXJ2aWNlElAKC0xpc3RNZW1iZXJzEh8ucHJ3YXJkZW4udjEuTGlzdE1lbWJlcnNSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdE1lbWJlcnNSZXNwb25zZRJmCgxVcGRhdGVNZW1iZXISIC5wcndhcmRlbi52MS5VcGRhdGVNZW1iZXJSZXF1ZXN0GiEucHJ3YXJkZW4udjEuVXBkYXRlTWVtYmVyUmVzcG9uc2UiEbL7GA0KC21lbWJlci5yb2xlEmgKDFJlbW92ZU1lbWJlchIgLnByd2FyZGVuLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaIS5wcndhcmRlbi52MS5SZW1vdmVNZW1iZXJSZXNwb25zZSITsvsYDwoNbWVtYmVyLnJlbW92ZRJ4ChBDcmVhdGVJbnZpdGF0aW9uEiQucHJ3YXJkZW4udjEuQ3JlYXRlSW52aXRhdGlvblJlcXVlc3QaJS5wcndhcmRlbi52MS5DcmVhdGVJbnZpdGF0aW9uUmVzcG9uc2UiF7L7GBMKEWludml0YXRpb24uY3JlYXRlElwKD0xpc3RJbnZpdGF0aW9ucxIjLnByd2FyZGVuLnYxLkxpc3RJbnZpdGF0aW9uc1JlcXVlc3QaJC5wcndhcmRlbi52MS5MaXN0SW52aXRhdGlvbnNSZXNwb25zZRJ4ChBEZWxldGVJbnZpdGF0aW9uEiQucHJ3YXJkZW4udjEuRGVsZXRlSW52aXRhdGlvblJlcXVlc3QaJS5wcndhcmRlbi52MS5EZWxldGVJbnZpdGF0aW9uUmVzcG9uc2UiF7L7GBMKEWludml0YXRpb24ucmV2b2tlEncKEkNyZWF0ZVBhc3N3b3JkTGluaxImLnByd2FyZGVuLnYxLkNyZWF0ZVBhc3N3b3JkTGlua1JlcXVlc3QaJy5wcndhcmRlbi52MS5DcmVhdGVQYXNzd29yZExpbmtSZXNwb25zZSIQsvsYDAoKdXNlci5yZXNldEJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_prwarden_v1_audit]);
+  fileDesc("ChhwcndhcmRlbi92MS9tZW1iZXIucHJvdG8SC3Byd2FyZGVuLnYxIk0KBFJvbGUiRQoETmFtZRIPCgt1bnNwZWNpZmllZBAAEgoKBnZpZXdlchABEgoKBm1lbWJlchACEgkKBWFkbWluEAMSCQoFb3duZXIQBCKaAwoGTWVtYmVyEg8KB3VzZXJfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIpCgRyb2xlGAQgASgOMhYucHJ3YXJkZW4udjEuUm9sZS5OYW1lSACIAQESLwoGc291cmNlGAUgASgOMhoucHJ3YXJkZW4udjEuTWVtYmVyLlNvdXJjZUgBiAEBEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMaGFzX3Bhc3N3b3JkGAkgASgIEhoKEmhhc19zaW5nbGVfc2lnbl9vbhgKIAEoCCIuCgZTb3VyY2USDwoLdW5zcGVjaWZpZWQQABIJCgVsb2NhbBABEggKBG9pZGMQAkIHCgVfcm9sZUIJCgdfc291cmNlItoBCgpJbnZpdGF0aW9uEhUKDWludml0YXRpb25faWQYASABKAkSDQoFZW1haWwYAiABKAkSKQoEcm9sZRgDIAEoDjIWLnByd2FyZGVuLnYxLlJvbGUuTmFtZUgAiAEBEhIKCmludml0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBwoFX3JvbGUiFAoSTGlzdE1lbWJlcnNSZXF1ZXN0IjsKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLnByd2FyZGVuLnYxLk1lbWJlciIYChZMaXN0TWVtYmVyTmFtZXNSZXF1ZXN0IogBChdMaXN0TWVtYmVyTmFtZXNSZXNwb25zZRJACgdtZW1iZXJzGAEgAygLMi8ucHJ3YXJkZW4udjEuTGlzdE1lbWJlck5hbWVzUmVzcG9uc2UuTWVtYmVyTmFtZRorCgpNZW1iZXJOYW1lEg8KB3VzZXJfaWQYASABKAkSDAoEbmFtZRgCIAEoCSLmAwoMU2luZ2xlU2lnbk9uEgwKBG5hbWUYASABKAkSDgoGaXNzdWVyGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIZChFoYXNfY2xpZW50X3NlY3JldBgEIAEoCBIUCgxyZWRpcmVjdF91cmwYBSABKAkSDgoGc2NvcGVzGAYgAygJEhkKDGdyb3Vwc19jbGFpbRgHIAEoCUgAiAEBEjIKBXJvbGVzGAggAygLMiMucHJ3YXJkZW4udjEuU2luZ2xlU2lnbk9uLkdyb3VwUm9sZRIMCgRvbmx5GAkgASgIEhgKC2JyZWFrX2dsYXNzGAogASgJSAGIAQEaTgoJR3JvdXBSb2xlEg0KBWdyb3VwGAEgASgJEikKBHJvbGUYAiABKA4yFi5wcndhcmRlbi52MS5Sb2xlLk5hbWVIAIgBAUIHCgVfcm9sZRp8CgVDaGVjaxIRCglyZWFjaGFibGUYASABKAgSFAoHcHJvYmxlbRgCIAEoCUgAiAEBEiMKFmF1dGhvcml6YXRpb25fZW5kcG9pbnQYAyABKAlIAYgBAUIKCghfcHJvYmxlbUIZChdfYXV0aG9yaXphdGlvbl9lbmRwb2ludEIPCg1fZ3JvdXBzX2NsYWltQg4KDF9icmVha19nbGFzcyInChZHZXRTaW5nbGVTaWduT25SZXF1ZXN0Eg0KBWNoZWNrGAEgASgIInYKF0dldFNpbmdsZVNpZ25PblJlc3BvbnNlEisKCHByb3ZpZGVyGAEgASgLMhkucHJ3YXJkZW4udjEuU2luZ2xlU2lnbk9uEi4KBWNoZWNrGAIgASgLMh8ucHJ3YXJkZW4udjEuU2luZ2xlU2lnbk9uLkNoZWNrIloKE1VwZGF0ZU1lbWJlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIpCgRyb2xlGAIgASgOMhYucHJ3YXJkZW4udjEuUm9sZS5OYW1lSACIAQFCBwoFX3JvbGUiOwoUVXBkYXRlTWVtYmVyUmVzcG9uc2USIwoGbWVtYmVyGAEgASgLMhMucHJ3YXJkZW4udjEuTWVtYmVyIiYKE1JlbW92ZU1lbWJlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSJcChdDcmVhdGVJbnZpdGF0aW9uUmVxdWVzdBINCgVlbWFpbBgBIAEoCRIpCgRyb2xlGAIgASgOMhYucHJ3YXJkZW4udjEuUm9sZS5OYW1lSACIAQFCBwoFX3JvbGUicAoYQ3JlYXRlSW52aXRhdGlvblJlc3BvbnNlEisKCmludml0YXRpb24YASABKAsyFy5wcndhcmRlbi52MS5JbnZpdGF0aW9uEg0KBXRva2VuGAIgASgJEhAKA3VybBgDIAEoCUgAiAEBQgYKBF91cmwiGAoWTGlzdEludml0YXRpb25zUmVxdWVzdCJHChdMaXN0SW52aXRhdGlvbnNSZXNwb25zZRIsCgtpbnZpdGF0aW9ucxgBIAMoCzIXLnByd2FyZGVuLnYxLkludml0YXRpb24iMAoXRGVsZXRlSW52aXRhdGlvblJlcXVlc3QSFQoNaW52aXRhdGlvbl9pZBgBIAEoCSIaChhEZWxldGVJbnZpdGF0aW9uUmVzcG9uc2UiLAoZQ3JlYXRlUGFzc3dvcmRMaW5rUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJInUKGkNyZWF0ZVBhc3N3b3JkTGlua1Jlc3BvbnNlEg0KBXRva2VuGAEgASgJEhAKA3VybBgCIAEoCUgAiAEBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgYKBF91cmwyugcKDU1lbWJlclNlcnZpY2USUAoLTGlzdE1lbWJlcnMSHy5wcndhcmRlbi52MS5MaXN0TWVtYmVyc1JlcXVlc3QaIC5wcndhcmRlbi52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlElwKD0xpc3RNZW1iZXJOYW1lcxIjLnByd2FyZGVuLnYxLkxpc3RNZW1iZXJOYW1lc1JlcXVlc3QaJC5wcndhcmRlbi52MS5MaXN0TWVtYmVyTmFtZXNSZXNwb25zZRJcCg9HZXRTaW5nbGVTaWduT24SIy5wcndhcmRlbi52MS5HZXRTaW5nbGVTaWduT25SZXF1ZXN0GiQucHJ3YXJkZW4udjEuR2V0U2luZ2xlU2lnbk9uUmVzcG9uc2USZgoMVXBkYXRlTWVtYmVyEiAucHJ3YXJkZW4udjEuVXBkYXRlTWVtYmVyUmVxdWVzdBohLnByd2FyZGVuLnYxLlVwZGF0ZU1lbWJlclJlc3BvbnNlIhGy+xgNCgttZW1iZXIucm9sZRJoCgxSZW1vdmVNZW1iZXISIC5wcndhcmRlbi52MS5SZW1vdmVNZW1iZXJSZXF1ZXN0GiEucHJ3YXJkZW4udjEuUmVtb3ZlTWVtYmVyUmVzcG9uc2UiE7L7GA8KDW1lbWJlci5yZW1vdmUSeAoQQ3JlYXRlSW52aXRhdGlvbhIkLnByd2FyZGVuLnYxLkNyZWF0ZUludml0YXRpb25SZXF1ZXN0GiUucHJ3YXJkZW4udjEuQ3JlYXRlSW52aXRhdGlvblJlc3BvbnNlIhey+xgTChFpbnZpdGF0aW9uLmNyZWF0ZRJcCg9MaXN0SW52aXRhdGlvbnMSIy5wcndhcmRlbi52MS5MaXN0SW52aXRhdGlvbnNSZXF1ZXN0GiQucHJ3YXJkZW4udjEuTGlzdEludml0YXRpb25zUmVzcG9uc2USeAoQRGVsZXRlSW52aXRhdGlvbhIkLnByd2FyZGVuLnYxLkRlbGV0ZUludml0YXRpb25SZXF1ZXN0GiUucHJ3YXJkZW4udjEuRGVsZXRlSW52aXRhdGlvblJlc3BvbnNlIhey+xgTChFpbnZpdGF0aW9uLnJldm9rZRJ3ChJDcmVhdGVQYXNzd29yZExpbmsSJi5wcndhcmRlbi52MS5DcmVhdGVQYXNzd29yZExpbmtSZXF1ZXN0GicucHJ3YXJkZW4udjEuQ3JlYXRlUGFzc3dvcmRMaW5rUmVzcG9uc2UiELL7GAwKCnVzZXIucmVzZXRCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_prwarden_v1_audit]);
 
 /**
  * Role says what a member of an organization may do there.
@@ -290,6 +290,267 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
   messageDesc(file_prwarden_v1_member, 4);
 
 /**
+ * Request of ListMemberNames.
+ *
+ * @generated from message prwarden.v1.ListMemberNamesRequest
+ */
+export type ListMemberNamesRequest = Message<"prwarden.v1.ListMemberNamesRequest"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.ListMemberNamesRequest.
+ * Use `create(ListMemberNamesRequestSchema)` to create a new message.
+ */
+export const ListMemberNamesRequestSchema: GenMessage<ListMemberNamesRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 5);
+
+/**
+ * Response of ListMemberNames.
+ *
+ * @generated from message prwarden.v1.ListMemberNamesResponse
+ */
+export type ListMemberNamesResponse = Message<"prwarden.v1.ListMemberNamesResponse"> & {
+  /**
+   * The members, in no order.
+   *
+   * @generated from field: repeated prwarden.v1.ListMemberNamesResponse.MemberName members = 1;
+   */
+  members: ListMemberNamesResponse_MemberName[];
+};
+
+/**
+ * Describes the message prwarden.v1.ListMemberNamesResponse.
+ * Use `create(ListMemberNamesResponseSchema)` to create a new message.
+ */
+export const ListMemberNamesResponseSchema: GenMessage<ListMemberNamesResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 6);
+
+/**
+ * MemberName is what a member is called.
+ *
+ * @generated from message prwarden.v1.ListMemberNamesResponse.MemberName
+ */
+export type ListMemberNamesResponse_MemberName = Message<"prwarden.v1.ListMemberNamesResponse.MemberName"> & {
+  /**
+   * Identifier of the person. Shape: `usr_` and an opaque suffix.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Name, as the person gave it.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message prwarden.v1.ListMemberNamesResponse.MemberName.
+ * Use `create(ListMemberNamesResponse_MemberNameSchema)` to create a new message.
+ */
+export const ListMemberNamesResponse_MemberNameSchema: GenMessage<ListMemberNamesResponse_MemberName> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 6, 0);
+
+/**
+ * SingleSignOn is an identity provider at which people sign in.
+ *
+ * @generated from message prwarden.v1.SingleSignOn
+ */
+export type SingleSignOn = Message<"prwarden.v1.SingleSignOn"> & {
+  /**
+   * What people know the provider by.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Address of the provider, which its tokens name.
+   *
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+
+  /**
+   * What the provider calls prwarden.
+   *
+   * @generated from field: string client_id = 3;
+   */
+  clientId: string;
+
+  /**
+   * Whether prwarden has a secret of the client. The secret itself is never answered.
+   *
+   * @generated from field: bool has_client_secret = 4;
+   */
+  hasClientSecret: boolean;
+
+  /**
+   * Where the provider sends people back to. The provider has to know it.
+   *
+   * @generated from field: string redirect_url = 5;
+   */
+  redirectUrl: string;
+
+  /**
+   * What is asked for beside `openid`, `email` and `profile`.
+   *
+   * @generated from field: repeated string scopes = 6;
+   */
+  scopes: string[];
+
+  /**
+   * The claim that has a person's groups; absent when groups give no roles.
+   *
+   * @generated from field: optional string groups_claim = 7;
+   */
+  groupsClaim?: string | undefined;
+
+  /**
+   * Groups that have a role in the caller's organization.
+   *
+   * @generated from field: repeated prwarden.v1.SingleSignOn.GroupRole roles = 8;
+   */
+  roles: SingleSignOn_GroupRole[];
+
+  /**
+   * Whether people sign in there only, and not with passwords.
+   *
+   * @generated from field: bool only = 9;
+   */
+  only: boolean;
+
+  /**
+   * Email of the person who may sign in with a password all the same; absent unless
+   * that is a member of the caller's organization.
+   *
+   * @generated from field: optional string break_glass = 10;
+   */
+  breakGlass?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.SingleSignOn.
+ * Use `create(SingleSignOnSchema)` to create a new message.
+ */
+export const SingleSignOnSchema: GenMessage<SingleSignOn> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 7);
+
+/**
+ * GroupRole gives the people of a group a role in the organization.
+ *
+ * @generated from message prwarden.v1.SingleSignOn.GroupRole
+ */
+export type SingleSignOn_GroupRole = Message<"prwarden.v1.SingleSignOn.GroupRole"> & {
+  /**
+   * The group, as the provider names it.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * Role that its people have.
+   *
+   * @generated from field: optional prwarden.v1.Role.Name role = 2;
+   */
+  role?: Role_Name | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.SingleSignOn.GroupRole.
+ * Use `create(SingleSignOn_GroupRoleSchema)` to create a new message.
+ */
+export const SingleSignOn_GroupRoleSchema: GenMessage<SingleSignOn_GroupRole> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 7, 0);
+
+/**
+ * Check is what came of asking the provider for its endpoints.
+ *
+ * @generated from message prwarden.v1.SingleSignOn.Check
+ */
+export type SingleSignOn_Check = Message<"prwarden.v1.SingleSignOn.Check"> & {
+  /**
+   * Whether it answered as a provider does.
+   *
+   * @generated from field: bool reachable = 1;
+   */
+  reachable: boolean;
+
+  /**
+   * What went wrong, at most 500 bytes; absent when it answered.
+   *
+   * @generated from field: optional string problem = 2;
+   */
+  problem?: string | undefined;
+
+  /**
+   * Where people are sent to sign in; absent unless it answered.
+   *
+   * @generated from field: optional string authorization_endpoint = 3;
+   */
+  authorizationEndpoint?: string | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.SingleSignOn.Check.
+ * Use `create(SingleSignOn_CheckSchema)` to create a new message.
+ */
+export const SingleSignOn_CheckSchema: GenMessage<SingleSignOn_Check> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 7, 1);
+
+/**
+ * Request of GetSingleSignOn.
+ *
+ * @generated from message prwarden.v1.GetSingleSignOnRequest
+ */
+export type GetSingleSignOnRequest = Message<"prwarden.v1.GetSingleSignOnRequest"> & {
+  /**
+   * Whether to ask the provider for its endpoints now.
+   *
+   * @generated from field: bool check = 1;
+   */
+  check: boolean;
+};
+
+/**
+ * Describes the message prwarden.v1.GetSingleSignOnRequest.
+ * Use `create(GetSingleSignOnRequestSchema)` to create a new message.
+ */
+export const GetSingleSignOnRequestSchema: GenMessage<GetSingleSignOnRequest> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 8);
+
+/**
+ * Response of GetSingleSignOn.
+ *
+ * @generated from message prwarden.v1.GetSingleSignOnResponse
+ */
+export type GetSingleSignOnResponse = Message<"prwarden.v1.GetSingleSignOnResponse"> & {
+  /**
+   * The provider; absent when the operator has configured none.
+   *
+   * @generated from field: prwarden.v1.SingleSignOn provider = 1;
+   */
+  provider?: SingleSignOn | undefined;
+
+  /**
+   * What came of asking it; absent unless `check` asked.
+   *
+   * @generated from field: prwarden.v1.SingleSignOn.Check check = 2;
+   */
+  check?: SingleSignOn_Check | undefined;
+};
+
+/**
+ * Describes the message prwarden.v1.GetSingleSignOnResponse.
+ * Use `create(GetSingleSignOnResponseSchema)` to create a new message.
+ */
+export const GetSingleSignOnResponseSchema: GenMessage<GetSingleSignOnResponse> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_member, 9);
+
+/**
  * Request of UpdateMember.
  *
  * @generated from message prwarden.v1.UpdateMemberRequest
@@ -315,7 +576,7 @@ export type UpdateMemberRequest = Message<"prwarden.v1.UpdateMemberRequest"> & {
  * Use `create(UpdateMemberRequestSchema)` to create a new message.
  */
 export const UpdateMemberRequestSchema: GenMessage<UpdateMemberRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 5);
+  messageDesc(file_prwarden_v1_member, 10);
 
 /**
  * Response of UpdateMember. Over REST the answer is the member itself.
@@ -336,7 +597,7 @@ export type UpdateMemberResponse = Message<"prwarden.v1.UpdateMemberResponse"> &
  * Use `create(UpdateMemberResponseSchema)` to create a new message.
  */
 export const UpdateMemberResponseSchema: GenMessage<UpdateMemberResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 6);
+  messageDesc(file_prwarden_v1_member, 11);
 
 /**
  * Request of RemoveMember.
@@ -357,7 +618,7 @@ export type RemoveMemberRequest = Message<"prwarden.v1.RemoveMemberRequest"> & {
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 7);
+  messageDesc(file_prwarden_v1_member, 12);
 
 /**
  * Response of RemoveMember. Over REST the answer is 204 without a body.
@@ -372,7 +633,7 @@ export type RemoveMemberResponse = Message<"prwarden.v1.RemoveMemberResponse"> &
  * Use `create(RemoveMemberResponseSchema)` to create a new message.
  */
 export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 8);
+  messageDesc(file_prwarden_v1_member, 13);
 
 /**
  * Request of CreateInvitation.
@@ -400,7 +661,7 @@ export type CreateInvitationRequest = Message<"prwarden.v1.CreateInvitationReque
  * Use `create(CreateInvitationRequestSchema)` to create a new message.
  */
 export const CreateInvitationRequestSchema: GenMessage<CreateInvitationRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 9);
+  messageDesc(file_prwarden_v1_member, 14);
 
 /**
  * Response of CreateInvitation.
@@ -436,7 +697,7 @@ export type CreateInvitationResponse = Message<"prwarden.v1.CreateInvitationResp
  * Use `create(CreateInvitationResponseSchema)` to create a new message.
  */
 export const CreateInvitationResponseSchema: GenMessage<CreateInvitationResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 10);
+  messageDesc(file_prwarden_v1_member, 15);
 
 /**
  * Request of ListInvitations.
@@ -451,7 +712,7 @@ export type ListInvitationsRequest = Message<"prwarden.v1.ListInvitationsRequest
  * Use `create(ListInvitationsRequestSchema)` to create a new message.
  */
 export const ListInvitationsRequestSchema: GenMessage<ListInvitationsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 11);
+  messageDesc(file_prwarden_v1_member, 16);
 
 /**
  * Response of ListInvitations.
@@ -472,7 +733,7 @@ export type ListInvitationsResponse = Message<"prwarden.v1.ListInvitationsRespon
  * Use `create(ListInvitationsResponseSchema)` to create a new message.
  */
 export const ListInvitationsResponseSchema: GenMessage<ListInvitationsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 12);
+  messageDesc(file_prwarden_v1_member, 17);
 
 /**
  * Request of DeleteInvitation.
@@ -493,7 +754,7 @@ export type DeleteInvitationRequest = Message<"prwarden.v1.DeleteInvitationReque
  * Use `create(DeleteInvitationRequestSchema)` to create a new message.
  */
 export const DeleteInvitationRequestSchema: GenMessage<DeleteInvitationRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 13);
+  messageDesc(file_prwarden_v1_member, 18);
 
 /**
  * Response of DeleteInvitation. Over REST the answer is 204 without a body.
@@ -508,7 +769,7 @@ export type DeleteInvitationResponse = Message<"prwarden.v1.DeleteInvitationResp
  * Use `create(DeleteInvitationResponseSchema)` to create a new message.
  */
 export const DeleteInvitationResponseSchema: GenMessage<DeleteInvitationResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 14);
+  messageDesc(file_prwarden_v1_member, 19);
 
 /**
  * Request of CreatePasswordLink.
@@ -529,7 +790,7 @@ export type CreatePasswordLinkRequest = Message<"prwarden.v1.CreatePasswordLinkR
  * Use `create(CreatePasswordLinkRequestSchema)` to create a new message.
  */
 export const CreatePasswordLinkRequestSchema: GenMessage<CreatePasswordLinkRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 15);
+  messageDesc(file_prwarden_v1_member, 20);
 
 /**
  * Response of CreatePasswordLink.
@@ -565,12 +826,12 @@ export type CreatePasswordLinkResponse = Message<"prwarden.v1.CreatePasswordLink
  * Use `create(CreatePasswordLinkResponseSchema)` to create a new message.
  */
 export const CreatePasswordLinkResponseSchema: GenMessage<CreatePasswordLinkResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_member, 16);
+  messageDesc(file_prwarden_v1_member, 21);
 
 /**
  * MemberService manages the people who are members of the caller's organization.
- * Every call needs the scope members:admin. Nobody gives or takes a role that may
- * do more than he himself.
+ * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+ * Nobody gives or takes a role that may do more than he himself.
  *
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
@@ -590,6 +851,31 @@ export const MemberService: GenService<{
     methodKind: "unary";
     input: typeof ListMembersRequestSchema;
     output: typeof ListMembersResponseSchema;
+  },
+  /**
+   * ListMemberNames lists the names of the members of the organization, by which
+   * people know who created a review or decided about a finding. There are at most
+   * 1,000. Scope: reviews:read.
+   *
+   * @generated from rpc prwarden.v1.MemberService.ListMemberNames
+   */
+  listMemberNames: {
+    methodKind: "unary";
+    input: typeof ListMemberNamesRequestSchema;
+    output: typeof ListMemberNamesResponseSchema;
+  },
+  /**
+   * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+   * has configured it, and which groups have a role in the organization. With `check`
+   * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+   * organization:admin.
+   *
+   * @generated from rpc prwarden.v1.MemberService.GetSingleSignOn
+   */
+  getSingleSignOn: {
+    methodKind: "unary";
+    input: typeof GetSingleSignOnRequestSchema;
+    output: typeof GetSingleSignOnResponseSchema;
   },
   /**
    * UpdateMember gives a member another role. All sessions of the member end.

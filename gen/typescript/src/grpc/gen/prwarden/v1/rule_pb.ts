@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/rule.proto.
  */
 export const file_prwarden_v1_rule: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIqsHCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESKQoEbW9kZRgRIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuTW9kZUgFiAEBEgwKBGV0YWcYEiABKAkSFwoKY3JlYXRlZF9ieRgTIAEoCUgGiAEBEi4KCnVwZGF0ZWRfYXQYFCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCnVwZGF0ZWRfYnkYFSABKAlIB4gBARopCgVQYXRocxIPCgdpbmNsdWRlGAEgAygJEg8KB2V4Y2x1ZGUYAiADKAkaKAoFQ2FzZXMSDQoFbWF0Y2gYASADKAkSEAoIbm9fbWF0Y2gYAiADKAkiMQoEVHlwZRIPCgt1bnNwZWNpZmllZBAAEgkKBXJlZ2V4EAESDQoJc3RydWN0dXJlEAIiNgoETW9kZRIUChBtb2RlX3Vuc3BlY2lmaWVkEAASCwoHZW5mb3JjZRABEgsKB29ic2VydmUQAkIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgoKCF9lbmFibGVkQgcKBV9tb2RlQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5IloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiFQoTTGlzdFJ1bGVzZXRzUmVxdWVzdCI+ChRMaXN0UnVsZXNldHNSZXNwb25zZRImCghydWxlc2V0cxgBIAMoCzIULnByd2FyZGVuLnYxLlJ1bGVzZXQiIAoQTGlzdFJ1bGVzUmVxdWVzdBIMCgRuYW1lGAEgASgJIjUKEUxpc3RSdWxlc1Jlc3BvbnNlEiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZSIcCg5HZXRSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIyCg9HZXRSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNAoRQ3JlYXRlUnVsZVJlcXVlc3QSHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNQoSQ3JlYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInEKEVVwZGF0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJEh8KBHJ1bGUYAiABKAsyES5wcndhcmRlbi52MS5SdWxlEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI1ChJVcGRhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUidAoRQmF0Y2hSdWxlc1JlcXVlc3QSDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDQoFcHJ1bmUYAyABKAgSDwoHZHJ5X3J1bhgEIAEoCBIMCgRldGFnGAUgASgJIqcBCgpSdWxlQ2hhbmdlEgoKAmlkGAEgASgJEjMKBmFjdGlvbhgCIAEoDjIeLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2UuQWN0aW9uSACIAQESDgoGZmllbGRzGAMgAygJIj0KBkFjdGlvbhIPCgt1bnNwZWNpZmllZBAAEgoKBmNyZWF0ZRABEgoKBnVwZGF0ZRACEgoKBmRlbGV0ZRADQgkKB19hY3Rpb24ikgEKEkJhdGNoUnVsZXNSZXNwb25zZRIoCgdjaGFuZ2VzGAEgAygLMhcucHJ3YXJkZW4udjEuUnVsZUNoYW5nZRIPCgdjcmVhdGVkGAIgASgFEg8KB3VwZGF0ZWQYAyABKAUSDwoHZGVsZXRlZBgEIAEoBRIRCgl1bmNoYW5nZWQYBSABKAUSDAoEZXRhZxgGIAEoCSIUChJFeHBvcnRSdWxlc1JlcXVlc3QiVgoTRXhwb3J0UnVsZXNSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFEiAKBXJ1bGVzGAIgAygLMhEucHJ3YXJkZW4udjEuUnVsZRIMCgRldGFnGAMgASgJIksKFkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkijgIKF0xpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEjsKB2VudHJpZXMYASADKAsyKi5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZS5FbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkanAEKBUVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIKCgJieRgCIAEoCRIzCgZhY3Rpb24YAyABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEh8KBHJ1bGUYBCABKAsyES5wcndhcmRlbi52MS5SdWxlQgkKB19hY3Rpb24ilgEKD1Rlc3RSdWxlUmVxdWVzdBIpCgR0eXBlGAEgASgOMhYucHJ3YXJkZW4udjEuUnVsZS5UeXBlSACIAQESDwoHcGF0dGVybhgCIAEoCRIRCgltdWx0aWxpbmUYAyABKAgSDAoEdGV4dBgEIAEoCRIKCgJpbhgFIAMoCRIRCglsYW5ndWFnZXMYBiADKAlCBwoFX3R5cGUi0wEKEFRlc3RSdWxlUmVzcG9uc2USLwoEaGl0cxgBIAMoCzIhLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UuSGl0EhEKCXRydW5jYXRlZBgCIAEoCBIwCg1tYXRjaGluZ19jb3N0GAMgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GkkKA0hpdBIMCgRsaW5lGAEgASgFEg4KBmNvbHVtbhgCIAEoBRIQCghlbmRfbGluZRgDIAEoBRISCgplbmRfY29sdW1uGAQgASgFImsKD1RyeVJ1bGVzUmVxdWVzdBIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSEQoEbGFzdBgCIAEoBUgAiAEBEhEKBHJlcG8YAyABKAlIAYgBAUIHCgVfbGFzdEIHCgVfcmVwbyLGAwoQVHJ5UnVsZXNSZXNwb25zZRI1CgVydWxlcxgBIAMoCzImLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUnVsZUhpdHMSQAoNcHVsbF9yZXF1ZXN0cxgCIAMoCzIpLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUHVsbFJlcXVlc3QSDwoHdW50cmllZBgDIAEoBRpyCghSdWxlSGl0cxIPCgdydWxlX2lkGAEgASgJEgwKBGhpdHMYAiABKAUSFQoNcHVsbF9yZXF1ZXN0cxgDIAEoBRIwCg1tYXRjaGluZ19jb3N0GAQgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GrMBCgtQdWxsUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSDAoEcmVwbxgCIAEoCRIRCglwcl9udW1iZXIYAyABKAUSDAoEaGl0cxgEIAEoBRImCghmaW5kaW5ncxgFIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEQoJdHJ1bmNhdGVkGAYgASgIEicKBWVycm9yGAcgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3IiHwoRRGVsZXRlUnVsZVJlcXVlc3QSCgoCaWQYASABKAkiFAoSRGVsZXRlUnVsZVJlc3BvbnNlMvwHCgtSdWxlU2VydmljZRJTCgxMaXN0UnVsZXNldHMSIC5wcndhcmRlbi52MS5MaXN0UnVsZXNldHNSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVzcG9uc2USSgoJTGlzdFJ1bGVzEh0ucHJ3YXJkZW4udjEuTGlzdFJ1bGVzUmVxdWVzdBoeLnByd2FyZGVuLnYxLkxpc3RSdWxlc1Jlc3BvbnNlEkQKB0dldFJ1bGUSGy5wcndhcmRlbi52MS5HZXRSdWxlUmVxdWVzdBocLnByd2FyZGVuLnYxLkdldFJ1bGVSZXNwb25zZRJgCgpDcmVhdGVSdWxlEh4ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5DcmVhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuY3JlYXRlEmAKClVwZGF0ZVJ1bGUSHi5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVxdWVzdBofLnByd2FyZGVuLnYxLlVwZGF0ZVJ1bGVSZXNwb25zZSIRsvsYDQoLcnVsZS51cGRhdGUSYAoKQmF0Y2hSdWxlcxIeLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQmF0Y2hSdWxlc1Jlc3BvbnNlIg+y+xgLCglydWxlLnB1c2goARJQCgtFeHBvcnRSdWxlcxIfLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVxdWVzdBogLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVzcG9uc2USXAoPTGlzdFJ1bGVIaXN0b3J5EiMucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVxdWVzdBokLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIrQICgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESKQoEbW9kZRgRIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuTW9kZUgFiAEBEioKB2VudHJvcHkYFiABKAsyGS5wcndhcmRlbi52MS5SdWxlLkVudHJvcHkSEQoJc3RvcHdvcmRzGBcgAygJEg0KBWFsbG93GBggAygJEhIKCnN1cGVyc2VkZXMYGSADKAkSDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAaIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgHiAEBGikKBVBhdGhzEg8KB2luY2x1ZGUYASADKAkSDwoHZXhjbHVkZRgCIAMoCRooCgVDYXNlcxINCgVtYXRjaBgBIAMoCRIQCghub19tYXRjaBgCIAMoCRolCgdFbnRyb3B5EgsKA21pbhgBIAEoARINCgVncm91cBgCIAEoBSIxCgRUeXBlEg8KC3Vuc3BlY2lmaWVkEAASCQoFcmVnZXgQARINCglzdHJ1Y3R1cmUQAiI2CgRNb2RlEhQKEG1vZGVfdW5zcGVjaWZpZWQQABILCgdlbmZvcmNlEAESCwoHb2JzZXJ2ZRACQgcKBV90eXBlQgsKCV9zZXZlcml0eUIICgZfc2NvcGVCBwoFX3JlcG9CCgoIX2VuYWJsZWRCBwoFX21vZGVCDQoLX2NyZWF0ZWRfYnlCDQoLX3VwZGF0ZWRfYnkiWgoMTWF0Y2hpbmdDb3N0EhwKFG1pY3Jvc2Vjb25kc19wZXJfbWliGAEgASgFEgwKBHdlYWsYAiABKAgSEwoGYWR2aWNlGAMgASgJSACIAQFCCQoHX2FkdmljZSIVChNMaXN0UnVsZXNldHNSZXF1ZXN0Ij4KFExpc3RSdWxlc2V0c1Jlc3BvbnNlEiYKCHJ1bGVzZXRzGAEgAygLMhQucHJ3YXJkZW4udjEuUnVsZXNldCIgChBMaXN0UnVsZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkiNQoRTGlzdFJ1bGVzUmVzcG9uc2USIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlIhwKDkdldFJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIjIKD0dldFJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSI0ChFDcmVhdGVSdWxlUmVxdWVzdBIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSI1ChJDcmVhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUicQoRVXBkYXRlUnVsZVJlcXVlc3QSCgoCaWQYASABKAkSHwoEcnVsZRgCIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUSLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjUKElVwZGF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSJ0ChFCYXRjaFJ1bGVzUmVxdWVzdBIPCgd2ZXJzaW9uGAEgASgFEiAKBXJ1bGVzGAIgAygLMhEucHJ3YXJkZW4udjEuUnVsZRINCgVwcnVuZRgDIAEoCBIPCgdkcnlfcnVuGAQgASgIEgwKBGV0YWcYBSABKAkipwEKClJ1bGVDaGFuZ2USCgoCaWQYASABKAkSMwoGYWN0aW9uGAIgASgOMh4ucHJ3YXJkZW4udjEuUnVsZUNoYW5nZS5BY3Rpb25IAIgBARIOCgZmaWVsZHMYAyADKAkiPQoGQWN0aW9uEg8KC3Vuc3BlY2lmaWVkEAASCgoGY3JlYXRlEAESCgoGdXBkYXRlEAISCgoGZGVsZXRlEANCCQoHX2FjdGlvbiKSAQoSQmF0Y2hSdWxlc1Jlc3BvbnNlEigKB2NoYW5nZXMYASADKAsyFy5wcndhcmRlbi52MS5SdWxlQ2hhbmdlEg8KB2NyZWF0ZWQYAiABKAUSDwoHdXBkYXRlZBgDIAEoBRIPCgdkZWxldGVkGAQgASgFEhEKCXVuY2hhbmdlZBgFIAEoBRIMCgRldGFnGAYgASgJIhQKEkV4cG9ydFJ1bGVzUmVxdWVzdCJWChNFeHBvcnRSdWxlc1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAUSIAoFcnVsZXMYAiADKAsyES5wcndhcmRlbi52MS5SdWxlEgwKBGV0YWcYAyABKAkiSwoWTGlzdFJ1bGVIaXN0b3J5UmVxdWVzdBIKCgJpZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSKOAgoXTGlzdFJ1bGVIaXN0b3J5UmVzcG9uc2USOwoHZW50cmllcxgBIAMoCzIqLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlc3BvbnNlLkVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRqcAQoFRW50cnkSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgoKAmJ5GAIgASgJEjMKBmFjdGlvbhgDIAEoDjIeLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2UuQWN0aW9uSACIAQESHwoEcnVsZRgEIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGVCCQoHX2FjdGlvbiLkAQoPVGVzdFJ1bGVSZXF1ZXN0EikKBHR5cGUYASABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAIgASgJEhEKCW11bHRpbGluZRgDIAEoCBIMCgR0ZXh0GAQgASgJEioKB2VudHJvcHkYBSABKAsyGS5wcndhcmRlbi52MS5SdWxlLkVudHJvcHkSEQoJc3RvcHdvcmRzGAYgAygJEg0KBWFsbG93GAcgAygJEgoKAmluGAggAygJEhEKCWxhbmd1YWdlcxgJIAMoCUIHCgVfdHlwZSLTAQoQVGVzdFJ1bGVSZXNwb25zZRIvCgRoaXRzGAEgAygLMiEucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZS5IaXQSEQoJdHJ1bmNhdGVkGAIgASgIEjAKDW1hdGNoaW5nX2Nvc3QYAyABKAsyGS5wcndhcmRlbi52MS5NYXRjaGluZ0Nvc3QaSQoDSGl0EgwKBGxpbmUYASABKAUSDgoGY29sdW1uGAIgASgFEhAKCGVuZF9saW5lGAMgASgFEhIKCmVuZF9jb2x1bW4YBCABKAUiawoPVHJ5UnVsZXNSZXF1ZXN0EiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZRIRCgRsYXN0GAIgASgFSACIAQESEQoEcmVwbxgDIAEoCUgBiAEBQgcKBV9sYXN0QgcKBV9yZXBvIsYDChBUcnlSdWxlc1Jlc3BvbnNlEjUKBXJ1bGVzGAEgAygLMiYucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXNwb25zZS5SdWxlSGl0cxJACg1wdWxsX3JlcXVlc3RzGAIgAygLMikucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXNwb25zZS5QdWxsUmVxdWVzdBIPCgd1bnRyaWVkGAMgASgFGnIKCFJ1bGVIaXRzEg8KB3J1bGVfaWQYASABKAkSDAoEaGl0cxgCIAEoBRIVCg1wdWxsX3JlcXVlc3RzGAMgASgFEjAKDW1hdGNoaW5nX2Nvc3QYBCABKAsyGS5wcndhcmRlbi52MS5NYXRjaGluZ0Nvc3QaswEKC1B1bGxSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCRIMCgRyZXBvGAIgASgJEhEKCXByX251bWJlchgDIAEoBRIMCgRoaXRzGAQgASgFEiYKCGZpbmRpbmdzGAUgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIRCgl0cnVuY2F0ZWQYBiABKAgSJwoFZXJyb3IYByABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvciIfChFEZWxldGVSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIUChJEZWxldGVSdWxlUmVzcG9uc2Uy/AcKC1J1bGVTZXJ2aWNlElMKDExpc3RSdWxlc2V0cxIgLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1JlcXVlc3QaIS5wcndhcmRlbi52MS5MaXN0UnVsZXNldHNSZXNwb25zZRJKCglMaXN0UnVsZXMSHS5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXF1ZXN0Gh4ucHJ3YXJkZW4udjEuTGlzdFJ1bGVzUmVzcG9uc2USRAoHR2V0UnVsZRIbLnByd2FyZGVuLnYxLkdldFJ1bGVSZXF1ZXN0GhwucHJ3YXJkZW4udjEuR2V0UnVsZVJlc3BvbnNlEmAKCkNyZWF0ZVJ1bGUSHi5wcndhcmRlbi52MS5DcmVhdGVSdWxlUmVxdWVzdBofLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXNwb25zZSIRsvsYDQoLcnVsZS5jcmVhdGUSYAoKVXBkYXRlUnVsZRIeLnByd2FyZGVuLnYxLlVwZGF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLnVwZGF0ZRJgCgpCYXRjaFJ1bGVzEh4ucHJ3YXJkZW4udjEuQmF0Y2hSdWxlc1JlcXVlc3QaHy5wcndhcmRlbi52MS5CYXRjaFJ1bGVzUmVzcG9uc2UiD7L7GAsKCXJ1bGUucHVzaCgBElAKC0V4cG9ydFJ1bGVzEh8ucHJ3YXJkZW4udjEuRXhwb3J0UnVsZXNSZXF1ZXN0GiAucHJ3YXJkZW4udjEuRXhwb3J0UnVsZXNSZXNwb25zZRJcCg9MaXN0UnVsZUhpc3RvcnkSIy5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXF1ZXN0GiQucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVzcG9uc2USZgoIVGVzdFJ1bGUSHC5wcndhcmRlbi52MS5UZXN0UnVsZVJlcXVlc3QaHS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJmCghUcnlSdWxlcxIcLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVxdWVzdBodLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UiHbL7GBkKBE5PTkUSEWl0IHN0b3JlcyBub3RoaW5nEmAKCkRlbGV0ZVJ1bGUSHi5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVxdWVzdBofLnByd2FyZGVuLnYxLkRlbGV0ZVJ1bGVSZXNwb25zZSIRsvsYDQoLcnVsZS5kZWxldGVCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Ruleset is a named group of rules.
@@ -250,6 +250,38 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
   mode?: Rule_Mode | undefined;
 
   /**
+   * A match is a hit only when its text looks random.
+   *
+   * @generated from field: prwarden.v1.Rule.Entropy entropy = 22;
+   */
+  entropy?: Rule_Entropy | undefined;
+
+  /**
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   *
+   * @generated from field: repeated string stopwords = 23;
+   */
+  stopwords: string[];
+
+  /**
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   *
+   * @generated from field: repeated string allow = 24;
+   */
+  allow: string[];
+
+  /**
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   *
+   * @generated from field: repeated string supersedes = 25;
+   */
+  supersedes: string[];
+
+  /**
    * Stands for the content of the rule: equal etags mean equal rules. In a
    * request to change the rule it says which content the change is of.
    *
@@ -348,6 +380,37 @@ export const Rule_CasesSchema: GenMessage<Rule_Cases> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_rule, 1, 1);
 
 /**
+ * Entropy asks for a text that looks as if it was made at random. Runs such as
+ * `xxxx` and `1234` must be less than half of it.
+ *
+ * @generated from message prwarden.v1.Rule.Entropy
+ */
+export type Rule_Entropy = Message<"prwarden.v1.Rule.Entropy"> & {
+  /**
+   * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+   * for texts of its length and characters, and a letter and a digit at least.
+   *
+   * @generated from field: double min = 1;
+   */
+  min: number;
+
+  /**
+   * The group of the pattern whose text the conditions look at; 0, or not given, for
+   * the whole match, as where the group takes no part in it.
+   *
+   * @generated from field: int32 group = 2;
+   */
+  group: number;
+};
+
+/**
+ * Describes the message prwarden.v1.Rule.Entropy.
+ * Use `create(Rule_EntropySchema)` to create a new message.
+ */
+export const Rule_EntropySchema: GenMessage<Rule_Entropy> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 1, 2);
+
+/**
  * Type is the kind of check.
  *
  * @generated from enum prwarden.v1.Rule.Type
@@ -370,8 +433,8 @@ export enum Rule_Type {
 
   /**
    * Code with metavariables, matched on tokens and brackets whatever the space:
-   * `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-   * `redact` nor `in`.
+   * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+   * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
    *
    * @generated from enum value: structure = 2;
    */
@@ -1056,9 +1119,30 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
   text: string;
 
   /**
+   * As in a rule.
+   *
+   * @generated from field: prwarden.v1.Rule.Entropy entropy = 5;
+   */
+  entropy?: Rule_Entropy | undefined;
+
+  /**
+   * As in a rule.
+   *
+   * @generated from field: repeated string stopwords = 6;
+   */
+  stopwords: string[];
+
+  /**
+   * As in a rule.
+   *
+   * @generated from field: repeated string allow = 7;
+   */
+  allow: string[];
+
+  /**
    * Where a match counts, as Rule.in.
    *
-   * @generated from field: repeated string in = 5;
+   * @generated from field: repeated string in = 8;
    */
   in: string[];
 
@@ -1066,7 +1150,7 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
    * Languages of the rule, as Rule.languages. The text is read in the first of which
    * comments and strings are known; without one, the usual kinds of comments count.
    *
-   * @generated from field: repeated string languages = 6;
+   * @generated from field: repeated string languages = 9;
    */
   languages: string[];
 };
@@ -1523,9 +1607,11 @@ export const RuleService: GenService<{
    * TryRules runs rules over the pull requests of the organization that were
    * reviewed last, as their reviews saw them, and stores nothing. The rules need
    * not exist; one that does is replaced by the one of that id. Pull requests
-   * that can't be read any more have an `error`. Scopes: rules:read, and
-   * reviews:read because the answer shows what findings do. Their `snippet` is
-   * empty without source:read, because a rule can be made to match every line.
+   * that can't be read any more have an `error`. Scopes: rules:write, because
+   * what a rule hits tells also of text that is masked, and reviews:read because
+   * the answer shows what findings do. Their `snippet` is empty without
+   * source:read, and where source is switched off, because a rule can be made to
+   * match every line.
    *
    * Errors: INVALID_ARGUMENT for a rule that could not be created; UNAVAILABLE
    * while the organization has another trial running, or others have too many.

@@ -57,6 +57,16 @@ public final class Account {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_GetAccountResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_UpdateAccountRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_UpdateAccountRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_UpdateAccountResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_UpdateAccountResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_ChangePasswordRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -132,30 +142,36 @@ public final class Account {
       "_methodB\n\n\010_address\"\023\n\021GetAccountRequest" +
       "\"f\n\022GetAccountResponse\022%\n\004user\030\001 \001(\0132\021.p" +
       "rwarden.v1.UserR\004user\022)\n\003key\030\002 \001(\0132\027.prw" +
-      "arden.v1.CallingKeyR\003key\"e\n\025ChangePasswo" +
-      "rdRequest\022)\n\020current_password\030\001 \001(\tR\017cur" +
-      "rentPassword\022!\n\014new_password\030\002 \001(\tR\013newP" +
-      "assword\"\030\n\026ChangePasswordResponse\"\025\n\023Lis" +
-      "tSessionsRequest\"H\n\024ListSessionsResponse" +
-      "\0220\n\010sessions\030\001 \003(\0132\024.prwarden.v1.Session" +
-      "R\010sessions\"2\n\021EndSessionRequest\022\035\n\nsessi" +
-      "on_id\030\001 \001(\tR\tsessionId\"\024\n\022EndSessionResp" +
-      "onse\"\024\n\022EndSessionsRequest\"\025\n\023EndSession" +
-      "sResponse2\361\003\n\016AccountService\022M\n\nGetAccou" +
-      "nt\022\036.prwarden.v1.GetAccountRequest\032\037.prw" +
-      "arden.v1.GetAccountResponse\022n\n\016ChangePas" +
-      "sword\022\".prwarden.v1.ChangePasswordReques" +
-      "t\032#.prwarden.v1.ChangePasswordResponse\"\023" +
-      "\262\373\030\017\n\ruser.password\022S\n\014ListSessions\022 .pr" +
-      "warden.v1.ListSessionsRequest\032!.prwarden" +
-      ".v1.ListSessionsResponse\022c\n\nEndSession\022\036" +
-      ".prwarden.v1.EndSessionRequest\032\037.prwarde" +
-      "n.v1.EndSessionResponse\"\024\262\373\030\020\n\016session.r" +
-      "evoke\022f\n\013EndSessions\022\037.prwarden.v1.EndSe" +
-      "ssionsRequest\032 .prwarden.v1.EndSessionsR" +
-      "esponse\"\024\262\373\030\020\n\016session.revokeBN\n\016io.prwa" +
-      "rden.v1P\001Z:github.com/prwarden/prwarden/" +
-      "gen/go/prwarden/v1;prwardenv1b\006proto3"
+      "arden.v1.CallingKeyR\003key\"*\n\024UpdateAccoun" +
+      "tRequest\022\022\n\004name\030\001 \001(\tR\004name\">\n\025UpdateAc" +
+      "countResponse\022%\n\004user\030\001 \001(\0132\021.prwarden.v" +
+      "1.UserR\004user\"e\n\025ChangePasswordRequest\022)\n" +
+      "\020current_password\030\001 \001(\tR\017currentPassword" +
+      "\022!\n\014new_password\030\002 \001(\tR\013newPassword\"\030\n\026C" +
+      "hangePasswordResponse\"\025\n\023ListSessionsReq" +
+      "uest\"H\n\024ListSessionsResponse\0220\n\010sessions" +
+      "\030\001 \003(\0132\024.prwarden.v1.SessionR\010sessions\"2" +
+      "\n\021EndSessionRequest\022\035\n\nsession_id\030\001 \001(\tR" +
+      "\tsessionId\"\024\n\022EndSessionResponse\"\024\n\022EndS" +
+      "essionsRequest\"\025\n\023EndSessionsResponse2\332\004" +
+      "\n\016AccountService\022M\n\nGetAccount\022\036.prwarde" +
+      "n.v1.GetAccountRequest\032\037.prwarden.v1.Get" +
+      "AccountResponse\022g\n\rUpdateAccount\022!.prwar" +
+      "den.v1.UpdateAccountRequest\032\".prwarden.v" +
+      "1.UpdateAccountResponse\"\017\262\373\030\013\n\tuser.name" +
+      "\022n\n\016ChangePassword\022\".prwarden.v1.ChangeP" +
+      "asswordRequest\032#.prwarden.v1.ChangePassw" +
+      "ordResponse\"\023\262\373\030\017\n\ruser.password\022S\n\014List" +
+      "Sessions\022 .prwarden.v1.ListSessionsReque" +
+      "st\032!.prwarden.v1.ListSessionsResponse\022c\n" +
+      "\nEndSession\022\036.prwarden.v1.EndSessionRequ" +
+      "est\032\037.prwarden.v1.EndSessionResponse\"\024\262\373" +
+      "\030\020\n\016session.revoke\022f\n\013EndSessions\022\037.prwa" +
+      "rden.v1.EndSessionsRequest\032 .prwarden.v1" +
+      ".EndSessionsResponse\"\024\262\373\030\020\n\016session.revo" +
+      "keBN\n\016io.prwarden.v1P\001Z:github.com/prwar" +
+      "den/prwarden/gen/go/prwarden/v1;prwarden" +
+      "v1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -200,50 +216,62 @@ public final class Account {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetAccountResponse_descriptor,
         new java.lang.String[] { "User", "Key", });
-    internal_static_prwarden_v1_ChangePasswordRequest_descriptor =
+    internal_static_prwarden_v1_UpdateAccountRequest_descriptor =
       getDescriptor().getMessageTypes().get(5);
+    internal_static_prwarden_v1_UpdateAccountRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_UpdateAccountRequest_descriptor,
+        new java.lang.String[] { "Name", });
+    internal_static_prwarden_v1_UpdateAccountResponse_descriptor =
+      getDescriptor().getMessageTypes().get(6);
+    internal_static_prwarden_v1_UpdateAccountResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_UpdateAccountResponse_descriptor,
+        new java.lang.String[] { "User", });
+    internal_static_prwarden_v1_ChangePasswordRequest_descriptor =
+      getDescriptor().getMessageTypes().get(7);
     internal_static_prwarden_v1_ChangePasswordRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ChangePasswordRequest_descriptor,
         new java.lang.String[] { "CurrentPassword", "NewPassword", });
     internal_static_prwarden_v1_ChangePasswordResponse_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_prwarden_v1_ChangePasswordResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ChangePasswordResponse_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_ListSessionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_prwarden_v1_ListSessionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListSessionsRequest_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_ListSessionsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_ListSessionsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListSessionsResponse_descriptor,
         new java.lang.String[] { "Sessions", });
     internal_static_prwarden_v1_EndSessionRequest_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_EndSessionRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_EndSessionRequest_descriptor,
         new java.lang.String[] { "SessionId", });
     internal_static_prwarden_v1_EndSessionResponse_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_EndSessionResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_EndSessionResponse_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_EndSessionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_EndSessionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_EndSessionsRequest_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_EndSessionsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_EndSessionsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_EndSessionsResponse_descriptor,

@@ -51,6 +51,37 @@ public final class AccountServiceGrpc {
     return getGetAccountMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.UpdateAccountRequest,
+      io.prwarden.v1.UpdateAccountResponse> getUpdateAccountMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "UpdateAccount",
+      requestType = io.prwarden.v1.UpdateAccountRequest.class,
+      responseType = io.prwarden.v1.UpdateAccountResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.UpdateAccountRequest,
+      io.prwarden.v1.UpdateAccountResponse> getUpdateAccountMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.UpdateAccountRequest, io.prwarden.v1.UpdateAccountResponse> getUpdateAccountMethod;
+    if ((getUpdateAccountMethod = AccountServiceGrpc.getUpdateAccountMethod) == null) {
+      synchronized (AccountServiceGrpc.class) {
+        if ((getUpdateAccountMethod = AccountServiceGrpc.getUpdateAccountMethod) == null) {
+          AccountServiceGrpc.getUpdateAccountMethod = getUpdateAccountMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.UpdateAccountRequest, io.prwarden.v1.UpdateAccountResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "UpdateAccount"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.UpdateAccountRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.UpdateAccountResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new AccountServiceMethodDescriptorSupplier("UpdateAccount"))
+              .build();
+        }
+      }
+    }
+    return getUpdateAccountMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ChangePasswordRequest,
       io.prwarden.v1.ChangePasswordResponse> getChangePasswordMethod;
 
@@ -259,6 +290,18 @@ public final class AccountServiceGrpc {
 
     /**
      * <pre>
+     * UpdateAccount gives the caller another name, which others in his organizations
+     * see. Over REST the answer is the person himself. Scope: none. Errors:
+     * INVALID_ARGUMENT.
+     * </pre>
+     */
+    default void updateAccount(io.prwarden.v1.UpdateAccountRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateAccountResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getUpdateAccountMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
      * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
@@ -362,6 +405,19 @@ public final class AccountServiceGrpc {
 
     /**
      * <pre>
+     * UpdateAccount gives the caller another name, which others in his organizations
+     * see. Over REST the answer is the person himself. Scope: none. Errors:
+     * INVALID_ARGUMENT.
+     * </pre>
+     */
+    public void updateAccount(io.prwarden.v1.UpdateAccountRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateAccountResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getUpdateAccountMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
      * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
@@ -449,6 +505,18 @@ public final class AccountServiceGrpc {
 
     /**
      * <pre>
+     * UpdateAccount gives the caller another name, which others in his organizations
+     * see. Over REST the answer is the person himself. Scope: none. Errors:
+     * INVALID_ARGUMENT.
+     * </pre>
+     */
+    public io.prwarden.v1.UpdateAccountResponse updateAccount(io.prwarden.v1.UpdateAccountRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getUpdateAccountMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
      * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
@@ -528,6 +596,18 @@ public final class AccountServiceGrpc {
     public io.prwarden.v1.GetAccountResponse getAccount(io.prwarden.v1.GetAccountRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getGetAccountMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * UpdateAccount gives the caller another name, which others in his organizations
+     * see. Over REST the answer is the person himself. Scope: none. Errors:
+     * INVALID_ARGUMENT.
+     * </pre>
+     */
+    public io.prwarden.v1.UpdateAccountResponse updateAccount(io.prwarden.v1.UpdateAccountRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getUpdateAccountMethod(), getCallOptions(), request);
     }
 
     /**
@@ -616,6 +696,19 @@ public final class AccountServiceGrpc {
 
     /**
      * <pre>
+     * UpdateAccount gives the caller another name, which others in his organizations
+     * see. Over REST the answer is the person himself. Scope: none. Errors:
+     * INVALID_ARGUMENT.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.UpdateAccountResponse> updateAccount(
+        io.prwarden.v1.UpdateAccountRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getUpdateAccountMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * ChangePassword gives the caller another password. All of his sessions but
      * this one end. Answered with 204 and no body over REST. Scope: none.
      * Errors: INVALID_ARGUMENT for a wrong current password, and a new one that is
@@ -667,10 +760,11 @@ public final class AccountServiceGrpc {
   }
 
   private static final int METHODID_GET_ACCOUNT = 0;
-  private static final int METHODID_CHANGE_PASSWORD = 1;
-  private static final int METHODID_LIST_SESSIONS = 2;
-  private static final int METHODID_END_SESSION = 3;
-  private static final int METHODID_END_SESSIONS = 4;
+  private static final int METHODID_UPDATE_ACCOUNT = 1;
+  private static final int METHODID_CHANGE_PASSWORD = 2;
+  private static final int METHODID_LIST_SESSIONS = 3;
+  private static final int METHODID_END_SESSION = 4;
+  private static final int METHODID_END_SESSIONS = 5;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -692,6 +786,10 @@ public final class AccountServiceGrpc {
         case METHODID_GET_ACCOUNT:
           serviceImpl.getAccount((io.prwarden.v1.GetAccountRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.GetAccountResponse>) responseObserver);
+          break;
+        case METHODID_UPDATE_ACCOUNT:
+          serviceImpl.updateAccount((io.prwarden.v1.UpdateAccountRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.UpdateAccountResponse>) responseObserver);
           break;
         case METHODID_CHANGE_PASSWORD:
           serviceImpl.changePassword((io.prwarden.v1.ChangePasswordRequest) request,
@@ -734,6 +832,13 @@ public final class AccountServiceGrpc {
               io.prwarden.v1.GetAccountRequest,
               io.prwarden.v1.GetAccountResponse>(
                 service, METHODID_GET_ACCOUNT)))
+        .addMethod(
+          getUpdateAccountMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.UpdateAccountRequest,
+              io.prwarden.v1.UpdateAccountResponse>(
+                service, METHODID_UPDATE_ACCOUNT)))
         .addMethod(
           getChangePasswordMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -811,6 +916,7 @@ public final class AccountServiceGrpc {
           serviceDescriptor = result = io.grpc.ServiceDescriptor.newBuilder(SERVICE_NAME)
               .setSchemaDescriptor(new AccountServiceFileDescriptorSupplier())
               .addMethod(getGetAccountMethod())
+              .addMethod(getUpdateAccountMethod())
               .addMethod(getChangePasswordMethod())
               .addMethod(getListSessionsMethod())
               .addMethod(getEndSessionMethod())

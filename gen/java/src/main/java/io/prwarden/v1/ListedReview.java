@@ -948,6 +948,62 @@ private static final long serialVersionUID = 0L;
     return suppressedTotal_;
   }
 
+  public static final int FILES_DONE_FIELD_NUMBER = 23;
+  private int filesDone_ = 0;
+  /**
+   * <pre>
+   * Changed files that were looked at in the current or last attempt; absent while
+   * `files_total` is.
+   * </pre>
+   *
+   * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+   * @return Whether the filesDone field is set.
+   */
+  @java.lang.Override
+  public boolean hasFilesDone() {
+    return ((bitField0_ & 0x00010000) != 0);
+  }
+  /**
+   * <pre>
+   * Changed files that were looked at in the current or last attempt; absent while
+   * `files_total` is.
+   * </pre>
+   *
+   * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+   * @return The filesDone.
+   */
+  @java.lang.Override
+  public int getFilesDone() {
+    return filesDone_;
+  }
+
+  public static final int FILES_TOTAL_FIELD_NUMBER = 24;
+  private int filesTotal_ = 0;
+  /**
+   * <pre>
+   * Changed files of the pull request; absent until known.
+   * </pre>
+   *
+   * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+   * @return Whether the filesTotal field is set.
+   */
+  @java.lang.Override
+  public boolean hasFilesTotal() {
+    return ((bitField0_ & 0x00020000) != 0);
+  }
+  /**
+   * <pre>
+   * Changed files of the pull request; absent until known.
+   * </pre>
+   *
+   * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+   * @return The filesTotal.
+   */
+  @java.lang.Override
+  public int getFilesTotal() {
+    return filesTotal_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1027,6 +1083,12 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00008000) != 0)) {
       output.writeInt32(22, suppressedTotal_);
+    }
+    if (((bitField0_ & 0x00010000) != 0)) {
+      output.writeInt32(23, filesDone_);
+    }
+    if (((bitField0_ & 0x00020000) != 0)) {
+      output.writeInt32(24, filesTotal_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1116,6 +1178,14 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(22, suppressedTotal_);
+    }
+    if (((bitField0_ & 0x00010000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(23, filesDone_);
+    }
+    if (((bitField0_ & 0x00020000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(24, filesTotal_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1222,6 +1292,16 @@ private static final long serialVersionUID = 0L;
       if (getSuppressedTotal()
           != other.getSuppressedTotal()) return false;
     }
+    if (hasFilesDone() != other.hasFilesDone()) return false;
+    if (hasFilesDone()) {
+      if (getFilesDone()
+          != other.getFilesDone()) return false;
+    }
+    if (hasFilesTotal() != other.hasFilesTotal()) return false;
+    if (hasFilesTotal()) {
+      if (getFilesTotal()
+          != other.getFilesTotal()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1309,6 +1389,14 @@ private static final long serialVersionUID = 0L;
     if (hasSuppressedTotal()) {
       hash = (37 * hash) + SUPPRESSED_TOTAL_FIELD_NUMBER;
       hash = (53 * hash) + getSuppressedTotal();
+    }
+    if (hasFilesDone()) {
+      hash = (37 * hash) + FILES_DONE_FIELD_NUMBER;
+      hash = (53 * hash) + getFilesDone();
+    }
+    if (hasFilesTotal()) {
+      hash = (37 * hash) + FILES_TOTAL_FIELD_NUMBER;
+      hash = (53 * hash) + getFilesTotal();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1508,6 +1596,8 @@ private static final long serialVersionUID = 0L;
       newTotal_ = 0;
       fixedTotal_ = 0;
       suppressedTotal_ = 0;
+      filesDone_ = 0;
+      filesTotal_ = 0;
       return this;
     }
 
@@ -1638,6 +1728,14 @@ private static final long serialVersionUID = 0L;
         result.suppressedTotal_ = suppressedTotal_;
         to_bitField0_ |= 0x00008000;
       }
+      if (((from_bitField0_ & 0x00400000) != 0)) {
+        result.filesDone_ = filesDone_;
+        to_bitField0_ |= 0x00010000;
+      }
+      if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.filesTotal_ = filesTotal_;
+        to_bitField0_ |= 0x00020000;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1734,6 +1832,12 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasSuppressedTotal()) {
         setSuppressedTotal(other.getSuppressedTotal());
+      }
+      if (other.hasFilesDone()) {
+        setFilesDone(other.getFilesDone());
+      }
+      if (other.hasFilesTotal()) {
+        setFilesTotal(other.getFilesTotal());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1885,6 +1989,16 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00200000;
               break;
             } // case 176
+            case 184: {
+              filesDone_ = input.readInt32();
+              bitField0_ |= 0x00400000;
+              break;
+            } // case 184
+            case 192: {
+              filesTotal_ = input.readInt32();
+              bitField0_ |= 0x00800000;
+              break;
+            } // case 192
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -4229,6 +4343,122 @@ private static final long serialVersionUID = 0L;
     public Builder clearSuppressedTotal() {
       bitField0_ = (bitField0_ & ~0x00200000);
       suppressedTotal_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int filesDone_ ;
+    /**
+     * <pre>
+     * Changed files that were looked at in the current or last attempt; absent while
+     * `files_total` is.
+     * </pre>
+     *
+     * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+     * @return Whether the filesDone field is set.
+     */
+    @java.lang.Override
+    public boolean hasFilesDone() {
+      return ((bitField0_ & 0x00400000) != 0);
+    }
+    /**
+     * <pre>
+     * Changed files that were looked at in the current or last attempt; absent while
+     * `files_total` is.
+     * </pre>
+     *
+     * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+     * @return The filesDone.
+     */
+    @java.lang.Override
+    public int getFilesDone() {
+      return filesDone_;
+    }
+    /**
+     * <pre>
+     * Changed files that were looked at in the current or last attempt; absent while
+     * `files_total` is.
+     * </pre>
+     *
+     * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+     * @param value The filesDone to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFilesDone(int value) {
+
+      filesDone_ = value;
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Changed files that were looked at in the current or last attempt; absent while
+     * `files_total` is.
+     * </pre>
+     *
+     * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFilesDone() {
+      bitField0_ = (bitField0_ & ~0x00400000);
+      filesDone_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int filesTotal_ ;
+    /**
+     * <pre>
+     * Changed files of the pull request; absent until known.
+     * </pre>
+     *
+     * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+     * @return Whether the filesTotal field is set.
+     */
+    @java.lang.Override
+    public boolean hasFilesTotal() {
+      return ((bitField0_ & 0x00800000) != 0);
+    }
+    /**
+     * <pre>
+     * Changed files of the pull request; absent until known.
+     * </pre>
+     *
+     * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+     * @return The filesTotal.
+     */
+    @java.lang.Override
+    public int getFilesTotal() {
+      return filesTotal_;
+    }
+    /**
+     * <pre>
+     * Changed files of the pull request; absent until known.
+     * </pre>
+     *
+     * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+     * @param value The filesTotal to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFilesTotal(int value) {
+
+      filesTotal_ = value;
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Changed files of the pull request; absent until known.
+     * </pre>
+     *
+     * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFilesTotal() {
+      bitField0_ = (bitField0_ & ~0x00800000);
+      filesTotal_ = 0;
       onChanged();
       return this;
     }

@@ -541,4 +541,44 @@ public interface ListedReviewOrBuilder extends
    * @return The suppressedTotal.
    */
   int getSuppressedTotal();
+
+  /**
+   * <pre>
+   * Changed files that were looked at in the current or last attempt; absent while
+   * `files_total` is.
+   * </pre>
+   *
+   * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+   * @return Whether the filesDone field is set.
+   */
+  boolean hasFilesDone();
+  /**
+   * <pre>
+   * Changed files that were looked at in the current or last attempt; absent while
+   * `files_total` is.
+   * </pre>
+   *
+   * <code>optional int32 files_done = 23 [json_name = "filesDone"];</code>
+   * @return The filesDone.
+   */
+  int getFilesDone();
+
+  /**
+   * <pre>
+   * Changed files of the pull request; absent until known.
+   * </pre>
+   *
+   * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+   * @return Whether the filesTotal field is set.
+   */
+  boolean hasFilesTotal();
+  /**
+   * <pre>
+   * Changed files of the pull request; absent until known.
+   * </pre>
+   *
+   * <code>optional int32 files_total = 24 [json_name = "filesTotal"];</code>
+   * @return The filesTotal.
+   */
+  int getFilesTotal();
 }

@@ -52,6 +52,46 @@ public final class MemberOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_ListMembersResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListMemberNamesRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListMemberNamesRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListMemberNamesResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListMemberNamesResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_ListMemberNamesResponse_MemberName_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_ListMemberNamesResponse_MemberName_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SingleSignOn_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SingleSignOn_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SingleSignOn_GroupRole_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SingleSignOn_GroupRole_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_SingleSignOn_Check_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_SingleSignOn_Check_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_GetSingleSignOnRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_GetSingleSignOnRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_GetSingleSignOnResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_GetSingleSignOnResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_UpdateMemberRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -146,51 +186,81 @@ public final class MemberOuterClass {
       "\0132\032.google.protobuf.TimestampR\texpiresAt" +
       "B\007\n\005_role\"\024\n\022ListMembersRequest\"D\n\023ListM" +
       "embersResponse\022-\n\007members\030\001 \003(\0132\023.prward" +
-      "en.v1.MemberR\007members\"h\n\023UpdateMemberReq" +
-      "uest\022\027\n\007user_id\030\001 \001(\tR\006userId\022/\n\004role\030\002 " +
-      "\001(\0162\026.prwarden.v1.Role.NameH\000R\004role\210\001\001B\007" +
-      "\n\005_role\"C\n\024UpdateMemberResponse\022+\n\006membe" +
-      "r\030\001 \001(\0132\023.prwarden.v1.MemberR\006member\".\n\023" +
-      "RemoveMemberRequest\022\027\n\007user_id\030\001 \001(\tR\006us" +
-      "erId\"\026\n\024RemoveMemberResponse\"i\n\027CreateIn" +
-      "vitationRequest\022\024\n\005email\030\001 \001(\tR\005email\022/\n" +
-      "\004role\030\002 \001(\0162\026.prwarden.v1.Role.NameH\000R\004r" +
-      "ole\210\001\001B\007\n\005_role\"\210\001\n\030CreateInvitationResp" +
-      "onse\0227\n\ninvitation\030\001 \001(\0132\027.prwarden.v1.I" +
-      "nvitationR\ninvitation\022\024\n\005token\030\002 \001(\tR\005to" +
-      "ken\022\025\n\003url\030\003 \001(\tH\000R\003url\210\001\001B\006\n\004_url\"\030\n\026Li" +
-      "stInvitationsRequest\"T\n\027ListInvitationsR" +
-      "esponse\0229\n\013invitations\030\001 \003(\0132\027.prwarden." +
-      "v1.InvitationR\013invitations\">\n\027DeleteInvi" +
-      "tationRequest\022#\n\rinvitation_id\030\001 \001(\tR\014in" +
-      "vitationId\"\032\n\030DeleteInvitationResponse\"4" +
-      "\n\031CreatePasswordLinkRequest\022\027\n\007user_id\030\001" +
-      " \001(\tR\006userId\"\214\001\n\032CreatePasswordLinkRespo" +
-      "nse\022\024\n\005token\030\001 \001(\tR\005token\022\025\n\003url\030\002 \001(\tH\000" +
-      "R\003url\210\001\001\0229\n\nexpires_at\030\003 \001(\0132\032.google.pr" +
-      "otobuf.TimestampR\texpiresAtB\006\n\004_url2\376\005\n\r" +
-      "MemberService\022P\n\013ListMembers\022\037.prwarden." +
-      "v1.ListMembersRequest\032 .prwarden.v1.List" +
-      "MembersResponse\022f\n\014UpdateMember\022 .prward" +
-      "en.v1.UpdateMemberRequest\032!.prwarden.v1." +
-      "UpdateMemberResponse\"\021\262\373\030\r\n\013member.role\022" +
-      "h\n\014RemoveMember\022 .prwarden.v1.RemoveMemb" +
-      "erRequest\032!.prwarden.v1.RemoveMemberResp" +
-      "onse\"\023\262\373\030\017\n\rmember.remove\022x\n\020CreateInvit" +
-      "ation\022$.prwarden.v1.CreateInvitationRequ" +
-      "est\032%.prwarden.v1.CreateInvitationRespon" +
-      "se\"\027\262\373\030\023\n\021invitation.create\022\\\n\017ListInvit" +
-      "ations\022#.prwarden.v1.ListInvitationsRequ" +
-      "est\032$.prwarden.v1.ListInvitationsRespons" +
-      "e\022x\n\020DeleteInvitation\022$.prwarden.v1.Dele" +
-      "teInvitationRequest\032%.prwarden.v1.Delete" +
-      "InvitationResponse\"\027\262\373\030\023\n\021invitation.rev" +
-      "oke\022w\n\022CreatePasswordLink\022&.prwarden.v1." +
-      "CreatePasswordLinkRequest\032\'.prwarden.v1." +
-      "CreatePasswordLinkResponse\"\020\262\373\030\014\n\nuser.r" +
-      "esetBN\n\016io.prwarden.v1P\001Z:github.com/prw" +
-      "arden/prwarden/gen/go/prwarden/v1;prward" +
-      "env1b\006proto3"
+      "en.v1.MemberR\007members\"\030\n\026ListMemberNames" +
+      "Request\"\237\001\n\027ListMemberNamesResponse\022I\n\007m" +
+      "embers\030\001 \003(\0132/.prwarden.v1.ListMemberNam" +
+      "esResponse.MemberNameR\007members\0329\n\nMember" +
+      "Name\022\027\n\007user_id\030\001 \001(\tR\006userId\022\022\n\004name\030\002 " +
+      "\001(\tR\004name\"\203\005\n\014SingleSignOn\022\022\n\004name\030\001 \001(\t" +
+      "R\004name\022\026\n\006issuer\030\002 \001(\tR\006issuer\022\033\n\tclient" +
+      "_id\030\003 \001(\tR\010clientId\022*\n\021has_client_secret" +
+      "\030\004 \001(\010R\017hasClientSecret\022!\n\014redirect_url\030" +
+      "\005 \001(\tR\013redirectUrl\022\026\n\006scopes\030\006 \003(\tR\006scop" +
+      "es\022&\n\014groups_claim\030\007 \001(\tH\000R\013groupsClaim\210" +
+      "\001\001\0229\n\005roles\030\010 \003(\0132#.prwarden.v1.SingleSi" +
+      "gnOn.GroupRoleR\005roles\022\022\n\004only\030\t \001(\010R\004onl" +
+      "y\022$\n\013break_glass\030\n \001(\tH\001R\nbreakGlass\210\001\001\032" +
+      "[\n\tGroupRole\022\024\n\005group\030\001 \001(\tR\005group\022/\n\004ro" +
+      "le\030\002 \001(\0162\026.prwarden.v1.Role.NameH\000R\004role" +
+      "\210\001\001B\007\n\005_role\032\247\001\n\005Check\022\034\n\treachable\030\001 \001(" +
+      "\010R\treachable\022\035\n\007problem\030\002 \001(\tH\000R\007problem" +
+      "\210\001\001\022:\n\026authorization_endpoint\030\003 \001(\tH\001R\025a" +
+      "uthorizationEndpoint\210\001\001B\n\n\010_problemB\031\n\027_" +
+      "authorization_endpointB\017\n\r_groups_claimB" +
+      "\016\n\014_break_glass\".\n\026GetSingleSignOnReques" +
+      "t\022\024\n\005check\030\001 \001(\010R\005check\"\207\001\n\027GetSingleSig" +
+      "nOnResponse\0225\n\010provider\030\001 \001(\0132\031.prwarden" +
+      ".v1.SingleSignOnR\010provider\0225\n\005check\030\002 \001(" +
+      "\0132\037.prwarden.v1.SingleSignOn.CheckR\005chec" +
+      "k\"h\n\023UpdateMemberRequest\022\027\n\007user_id\030\001 \001(" +
+      "\tR\006userId\022/\n\004role\030\002 \001(\0162\026.prwarden.v1.Ro" +
+      "le.NameH\000R\004role\210\001\001B\007\n\005_role\"C\n\024UpdateMem" +
+      "berResponse\022+\n\006member\030\001 \001(\0132\023.prwarden.v" +
+      "1.MemberR\006member\".\n\023RemoveMemberRequest\022" +
+      "\027\n\007user_id\030\001 \001(\tR\006userId\"\026\n\024RemoveMember" +
+      "Response\"i\n\027CreateInvitationRequest\022\024\n\005e" +
+      "mail\030\001 \001(\tR\005email\022/\n\004role\030\002 \001(\0162\026.prward" +
+      "en.v1.Role.NameH\000R\004role\210\001\001B\007\n\005_role\"\210\001\n\030" +
+      "CreateInvitationResponse\0227\n\ninvitation\030\001" +
+      " \001(\0132\027.prwarden.v1.InvitationR\ninvitatio" +
+      "n\022\024\n\005token\030\002 \001(\tR\005token\022\025\n\003url\030\003 \001(\tH\000R\003" +
+      "url\210\001\001B\006\n\004_url\"\030\n\026ListInvitationsRequest" +
+      "\"T\n\027ListInvitationsResponse\0229\n\013invitatio" +
+      "ns\030\001 \003(\0132\027.prwarden.v1.InvitationR\013invit" +
+      "ations\">\n\027DeleteInvitationRequest\022#\n\rinv" +
+      "itation_id\030\001 \001(\tR\014invitationId\"\032\n\030Delete" +
+      "InvitationResponse\"4\n\031CreatePasswordLink" +
+      "Request\022\027\n\007user_id\030\001 \001(\tR\006userId\"\214\001\n\032Cre" +
+      "atePasswordLinkResponse\022\024\n\005token\030\001 \001(\tR\005" +
+      "token\022\025\n\003url\030\002 \001(\tH\000R\003url\210\001\001\0229\n\nexpires_" +
+      "at\030\003 \001(\0132\032.google.protobuf.TimestampR\tex" +
+      "piresAtB\006\n\004_url2\272\007\n\rMemberService\022P\n\013Lis" +
+      "tMembers\022\037.prwarden.v1.ListMembersReques" +
+      "t\032 .prwarden.v1.ListMembersResponse\022\\\n\017L" +
+      "istMemberNames\022#.prwarden.v1.ListMemberN" +
+      "amesRequest\032$.prwarden.v1.ListMemberName" +
+      "sResponse\022\\\n\017GetSingleSignOn\022#.prwarden." +
+      "v1.GetSingleSignOnRequest\032$.prwarden.v1." +
+      "GetSingleSignOnResponse\022f\n\014UpdateMember\022" +
+      " .prwarden.v1.UpdateMemberRequest\032!.prwa" +
+      "rden.v1.UpdateMemberResponse\"\021\262\373\030\r\n\013memb" +
+      "er.role\022h\n\014RemoveMember\022 .prwarden.v1.Re" +
+      "moveMemberRequest\032!.prwarden.v1.RemoveMe" +
+      "mberResponse\"\023\262\373\030\017\n\rmember.remove\022x\n\020Cre" +
+      "ateInvitation\022$.prwarden.v1.CreateInvita" +
+      "tionRequest\032%.prwarden.v1.CreateInvitati" +
+      "onResponse\"\027\262\373\030\023\n\021invitation.create\022\\\n\017L" +
+      "istInvitations\022#.prwarden.v1.ListInvitat" +
+      "ionsRequest\032$.prwarden.v1.ListInvitation" +
+      "sResponse\022x\n\020DeleteInvitation\022$.prwarden" +
+      ".v1.DeleteInvitationRequest\032%.prwarden.v" +
+      "1.DeleteInvitationResponse\"\027\262\373\030\023\n\021invita" +
+      "tion.revoke\022w\n\022CreatePasswordLink\022&.prwa" +
+      "rden.v1.CreatePasswordLinkRequest\032\'.prwa" +
+      "rden.v1.CreatePasswordLinkResponse\"\020\262\373\030\014" +
+      "\n\nuser.resetBN\n\016io.prwarden.v1P\001Z:github" +
+      ".com/prwarden/prwarden/gen/go/prwarden/v" +
+      "1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -228,74 +298,122 @@ public final class MemberOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListMembersResponse_descriptor,
         new java.lang.String[] { "Members", });
-    internal_static_prwarden_v1_UpdateMemberRequest_descriptor =
+    internal_static_prwarden_v1_ListMemberNamesRequest_descriptor =
       getDescriptor().getMessageTypes().get(5);
+    internal_static_prwarden_v1_ListMemberNamesRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListMemberNamesRequest_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_ListMemberNamesResponse_descriptor =
+      getDescriptor().getMessageTypes().get(6);
+    internal_static_prwarden_v1_ListMemberNamesResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListMemberNamesResponse_descriptor,
+        new java.lang.String[] { "Members", });
+    internal_static_prwarden_v1_ListMemberNamesResponse_MemberName_descriptor =
+      internal_static_prwarden_v1_ListMemberNamesResponse_descriptor.getNestedTypes().get(0);
+    internal_static_prwarden_v1_ListMemberNamesResponse_MemberName_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_ListMemberNamesResponse_MemberName_descriptor,
+        new java.lang.String[] { "UserId", "Name", });
+    internal_static_prwarden_v1_SingleSignOn_descriptor =
+      getDescriptor().getMessageTypes().get(7);
+    internal_static_prwarden_v1_SingleSignOn_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SingleSignOn_descriptor,
+        new java.lang.String[] { "Name", "Issuer", "ClientId", "HasClientSecret", "RedirectUrl", "Scopes", "GroupsClaim", "Roles", "Only", "BreakGlass", });
+    internal_static_prwarden_v1_SingleSignOn_GroupRole_descriptor =
+      internal_static_prwarden_v1_SingleSignOn_descriptor.getNestedTypes().get(0);
+    internal_static_prwarden_v1_SingleSignOn_GroupRole_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SingleSignOn_GroupRole_descriptor,
+        new java.lang.String[] { "Group", "Role", });
+    internal_static_prwarden_v1_SingleSignOn_Check_descriptor =
+      internal_static_prwarden_v1_SingleSignOn_descriptor.getNestedTypes().get(1);
+    internal_static_prwarden_v1_SingleSignOn_Check_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_SingleSignOn_Check_descriptor,
+        new java.lang.String[] { "Reachable", "Problem", "AuthorizationEndpoint", });
+    internal_static_prwarden_v1_GetSingleSignOnRequest_descriptor =
+      getDescriptor().getMessageTypes().get(8);
+    internal_static_prwarden_v1_GetSingleSignOnRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_GetSingleSignOnRequest_descriptor,
+        new java.lang.String[] { "Check", });
+    internal_static_prwarden_v1_GetSingleSignOnResponse_descriptor =
+      getDescriptor().getMessageTypes().get(9);
+    internal_static_prwarden_v1_GetSingleSignOnResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_GetSingleSignOnResponse_descriptor,
+        new java.lang.String[] { "Provider", "Check", });
+    internal_static_prwarden_v1_UpdateMemberRequest_descriptor =
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_UpdateMemberRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_UpdateMemberRequest_descriptor,
         new java.lang.String[] { "UserId", "Role", });
     internal_static_prwarden_v1_UpdateMemberResponse_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_UpdateMemberResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_UpdateMemberResponse_descriptor,
         new java.lang.String[] { "Member", });
     internal_static_prwarden_v1_RemoveMemberRequest_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_RemoveMemberRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_RemoveMemberRequest_descriptor,
         new java.lang.String[] { "UserId", });
     internal_static_prwarden_v1_RemoveMemberResponse_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_RemoveMemberResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_RemoveMemberResponse_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_CreateInvitationRequest_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_CreateInvitationRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateInvitationRequest_descriptor,
         new java.lang.String[] { "Email", "Role", });
     internal_static_prwarden_v1_CreateInvitationResponse_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_CreateInvitationResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateInvitationResponse_descriptor,
         new java.lang.String[] { "Invitation", "Token", "Url", });
     internal_static_prwarden_v1_ListInvitationsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_ListInvitationsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListInvitationsRequest_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_ListInvitationsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_ListInvitationsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListInvitationsResponse_descriptor,
         new java.lang.String[] { "Invitations", });
     internal_static_prwarden_v1_DeleteInvitationRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_DeleteInvitationRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteInvitationRequest_descriptor,
         new java.lang.String[] { "InvitationId", });
     internal_static_prwarden_v1_DeleteInvitationResponse_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_DeleteInvitationResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteInvitationResponse_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_CreatePasswordLinkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_CreatePasswordLinkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreatePasswordLinkRequest_descriptor,
         new java.lang.String[] { "UserId", });
     internal_static_prwarden_v1_CreatePasswordLinkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_CreatePasswordLinkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreatePasswordLinkResponse_descriptor,

@@ -5,8 +5,8 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * MemberService manages the people who are members of the caller's organization.
- * Every call needs the scope members:admin. Nobody gives or takes a role that may
- * do more than he himself.
+ * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+ * Nobody gives or takes a role that may do more than he himself.
  * Errors of every call: UNAUTHENTICATED without a valid key,
  * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
  * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -50,6 +50,68 @@ public final class MemberServiceGrpc {
       }
     }
     return getListMembersMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListMemberNamesRequest,
+      io.prwarden.v1.ListMemberNamesResponse> getListMemberNamesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ListMemberNames",
+      requestType = io.prwarden.v1.ListMemberNamesRequest.class,
+      responseType = io.prwarden.v1.ListMemberNamesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ListMemberNamesRequest,
+      io.prwarden.v1.ListMemberNamesResponse> getListMemberNamesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ListMemberNamesRequest, io.prwarden.v1.ListMemberNamesResponse> getListMemberNamesMethod;
+    if ((getListMemberNamesMethod = MemberServiceGrpc.getListMemberNamesMethod) == null) {
+      synchronized (MemberServiceGrpc.class) {
+        if ((getListMemberNamesMethod = MemberServiceGrpc.getListMemberNamesMethod) == null) {
+          MemberServiceGrpc.getListMemberNamesMethod = getListMemberNamesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ListMemberNamesRequest, io.prwarden.v1.ListMemberNamesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ListMemberNames"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListMemberNamesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListMemberNamesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new MemberServiceMethodDescriptorSupplier("ListMemberNames"))
+              .build();
+        }
+      }
+    }
+    return getListMemberNamesMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetSingleSignOnRequest,
+      io.prwarden.v1.GetSingleSignOnResponse> getGetSingleSignOnMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "GetSingleSignOn",
+      requestType = io.prwarden.v1.GetSingleSignOnRequest.class,
+      responseType = io.prwarden.v1.GetSingleSignOnResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.GetSingleSignOnRequest,
+      io.prwarden.v1.GetSingleSignOnResponse> getGetSingleSignOnMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.GetSingleSignOnRequest, io.prwarden.v1.GetSingleSignOnResponse> getGetSingleSignOnMethod;
+    if ((getGetSingleSignOnMethod = MemberServiceGrpc.getGetSingleSignOnMethod) == null) {
+      synchronized (MemberServiceGrpc.class) {
+        if ((getGetSingleSignOnMethod = MemberServiceGrpc.getGetSingleSignOnMethod) == null) {
+          MemberServiceGrpc.getGetSingleSignOnMethod = getGetSingleSignOnMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.GetSingleSignOnRequest, io.prwarden.v1.GetSingleSignOnResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetSingleSignOn"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetSingleSignOnRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetSingleSignOnResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new MemberServiceMethodDescriptorSupplier("GetSingleSignOn"))
+              .build();
+        }
+      }
+    }
+    return getGetSingleSignOnMethod;
   }
 
   private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.UpdateMemberRequest,
@@ -300,8 +362,8 @@ public final class MemberServiceGrpc {
   /**
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -319,6 +381,31 @@ public final class MemberServiceGrpc {
     default void listMembers(io.prwarden.v1.ListMembersRequest request,
         io.grpc.stub.StreamObserver<io.prwarden.v1.ListMembersResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListMembersMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListMemberNames lists the names of the members of the organization, by which
+     * people know who created a review or decided about a finding. There are at most
+     * 1,000. Scope: reviews:read.
+     * </pre>
+     */
+    default void listMemberNames(io.prwarden.v1.ListMemberNamesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListMemberNamesResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListMemberNamesMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+     * has configured it, and which groups have a role in the organization. With `check`
+     * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+     * organization:admin.
+     * </pre>
+     */
+    default void getSingleSignOn(io.prwarden.v1.GetSingleSignOnRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetSingleSignOnResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetSingleSignOnMethod(), responseObserver);
     }
 
     /**
@@ -407,8 +494,8 @@ public final class MemberServiceGrpc {
    * Base class for the server implementation of the service MemberService.
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -427,8 +514,8 @@ public final class MemberServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service MemberService.
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -458,6 +545,33 @@ public final class MemberServiceGrpc {
         io.grpc.stub.StreamObserver<io.prwarden.v1.ListMembersResponse> responseObserver) {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getListMembersMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListMemberNames lists the names of the members of the organization, by which
+     * people know who created a review or decided about a finding. There are at most
+     * 1,000. Scope: reviews:read.
+     * </pre>
+     */
+    public void listMemberNames(io.prwarden.v1.ListMemberNamesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListMemberNamesResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getListMemberNamesMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+     * has configured it, and which groups have a role in the organization. With `check`
+     * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+     * organization:admin.
+     * </pre>
+     */
+    public void getSingleSignOn(io.prwarden.v1.GetSingleSignOnRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetSingleSignOnResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getGetSingleSignOnMethod(), getCallOptions()), request, responseObserver);
     }
 
     /**
@@ -552,8 +666,8 @@ public final class MemberServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service MemberService.
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -582,6 +696,31 @@ public final class MemberServiceGrpc {
     public io.prwarden.v1.ListMembersResponse listMembers(io.prwarden.v1.ListMembersRequest request) throws io.grpc.StatusException {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getListMembersMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListMemberNames lists the names of the members of the organization, by which
+     * people know who created a review or decided about a finding. There are at most
+     * 1,000. Scope: reviews:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ListMemberNamesResponse listMemberNames(io.prwarden.v1.ListMemberNamesRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getListMemberNamesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+     * has configured it, and which groups have a role in the organization. With `check`
+     * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+     * organization:admin.
+     * </pre>
+     */
+    public io.prwarden.v1.GetSingleSignOnResponse getSingleSignOn(io.prwarden.v1.GetSingleSignOnRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getGetSingleSignOnMethod(), getCallOptions(), request);
     }
 
     /**
@@ -670,8 +809,8 @@ public final class MemberServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service MemberService.
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -700,6 +839,31 @@ public final class MemberServiceGrpc {
     public io.prwarden.v1.ListMembersResponse listMembers(io.prwarden.v1.ListMembersRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getListMembersMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListMemberNames lists the names of the members of the organization, by which
+     * people know who created a review or decided about a finding. There are at most
+     * 1,000. Scope: reviews:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ListMemberNamesResponse listMemberNames(io.prwarden.v1.ListMemberNamesRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getListMemberNamesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+     * has configured it, and which groups have a role in the organization. With `check`
+     * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+     * organization:admin.
+     * </pre>
+     */
+    public io.prwarden.v1.GetSingleSignOnResponse getSingleSignOn(io.prwarden.v1.GetSingleSignOnRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getGetSingleSignOnMethod(), getCallOptions(), request);
     }
 
     /**
@@ -788,8 +952,8 @@ public final class MemberServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service MemberService.
    * <pre>
    * MemberService manages the people who are members of the caller's organization.
-   * Every call needs the scope members:admin. Nobody gives or takes a role that may
-   * do more than he himself.
+   * Every call needs the scope members:admin, but ListMemberNames and GetSingleSignOn.
+   * Nobody gives or takes a role that may do more than he himself.
    * Errors of every call: UNAUTHENTICATED without a valid key,
    * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
    * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
@@ -819,6 +983,33 @@ public final class MemberServiceGrpc {
         io.prwarden.v1.ListMembersRequest request) {
       return io.grpc.stub.ClientCalls.futureUnaryCall(
           getChannel().newCall(getListMembersMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * ListMemberNames lists the names of the members of the organization, by which
+     * people know who created a review or decided about a finding. There are at most
+     * 1,000. Scope: reviews:read.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListMemberNamesResponse> listMemberNames(
+        io.prwarden.v1.ListMemberNamesRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getListMemberNamesMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * GetSingleSignOn reads how people sign in at an identity provider, as the operator
+     * has configured it, and which groups have a role in the organization. With `check`
+     * the provider is asked for its endpoints, which takes 10 seconds at most. Scope:
+     * organization:admin.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetSingleSignOnResponse> getSingleSignOn(
+        io.prwarden.v1.GetSingleSignOnRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getGetSingleSignOnMethod(), getCallOptions()), request);
     }
 
     /**
@@ -910,12 +1101,14 @@ public final class MemberServiceGrpc {
   }
 
   private static final int METHODID_LIST_MEMBERS = 0;
-  private static final int METHODID_UPDATE_MEMBER = 1;
-  private static final int METHODID_REMOVE_MEMBER = 2;
-  private static final int METHODID_CREATE_INVITATION = 3;
-  private static final int METHODID_LIST_INVITATIONS = 4;
-  private static final int METHODID_DELETE_INVITATION = 5;
-  private static final int METHODID_CREATE_PASSWORD_LINK = 6;
+  private static final int METHODID_LIST_MEMBER_NAMES = 1;
+  private static final int METHODID_GET_SINGLE_SIGN_ON = 2;
+  private static final int METHODID_UPDATE_MEMBER = 3;
+  private static final int METHODID_REMOVE_MEMBER = 4;
+  private static final int METHODID_CREATE_INVITATION = 5;
+  private static final int METHODID_LIST_INVITATIONS = 6;
+  private static final int METHODID_DELETE_INVITATION = 7;
+  private static final int METHODID_CREATE_PASSWORD_LINK = 8;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -937,6 +1130,14 @@ public final class MemberServiceGrpc {
         case METHODID_LIST_MEMBERS:
           serviceImpl.listMembers((io.prwarden.v1.ListMembersRequest) request,
               (io.grpc.stub.StreamObserver<io.prwarden.v1.ListMembersResponse>) responseObserver);
+          break;
+        case METHODID_LIST_MEMBER_NAMES:
+          serviceImpl.listMemberNames((io.prwarden.v1.ListMemberNamesRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ListMemberNamesResponse>) responseObserver);
+          break;
+        case METHODID_GET_SINGLE_SIGN_ON:
+          serviceImpl.getSingleSignOn((io.prwarden.v1.GetSingleSignOnRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.GetSingleSignOnResponse>) responseObserver);
           break;
         case METHODID_UPDATE_MEMBER:
           serviceImpl.updateMember((io.prwarden.v1.UpdateMemberRequest) request,
@@ -987,6 +1188,20 @@ public final class MemberServiceGrpc {
               io.prwarden.v1.ListMembersRequest,
               io.prwarden.v1.ListMembersResponse>(
                 service, METHODID_LIST_MEMBERS)))
+        .addMethod(
+          getListMemberNamesMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ListMemberNamesRequest,
+              io.prwarden.v1.ListMemberNamesResponse>(
+                service, METHODID_LIST_MEMBER_NAMES)))
+        .addMethod(
+          getGetSingleSignOnMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.GetSingleSignOnRequest,
+              io.prwarden.v1.GetSingleSignOnResponse>(
+                service, METHODID_GET_SINGLE_SIGN_ON)))
         .addMethod(
           getUpdateMemberMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1078,6 +1293,8 @@ public final class MemberServiceGrpc {
           serviceDescriptor = result = io.grpc.ServiceDescriptor.newBuilder(SERVICE_NAME)
               .setSchemaDescriptor(new MemberServiceFileDescriptorSupplier())
               .addMethod(getListMembersMethod())
+              .addMethod(getListMemberNamesMethod())
+              .addMethod(getGetSingleSignOnMethod())
               .addMethod(getUpdateMemberMethod())
               .addMethod(getRemoveMemberMethod())
               .addMethod(getCreateInvitationMethod())

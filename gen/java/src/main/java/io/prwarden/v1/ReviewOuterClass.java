@@ -437,7 +437,7 @@ public final class ReviewOuterClass {
       "sed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\ni" +
       "ncomplete\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013n" +
       "ot_scanned\030\006 \001(\005R\nnotScanned\022\030\n\007partial\030" +
-      "\007 \001(\010R\007partial\"\257\010\n\014ListedReview\022\033\n\trevie" +
+      "\007 \001(\010R\007partial\"\230\t\n\014ListedReview\022\033\n\trevie" +
       "w_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.p" +
       "rwarden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n" +
       "\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\t" +
@@ -460,53 +460,55 @@ public final class ReviewOuterClass {
       "2\034.prwarden.v1.SeveritySummaryR\004open\022 \n\t" +
       "new_total\030\024 \001(\005H\006R\010newTotal\210\001\001\022$\n\013fixed_" +
       "total\030\025 \001(\005H\007R\nfixedTotal\210\001\001\022.\n\020suppress" +
-      "ed_total\030\026 \001(\005H\010R\017suppressedTotal\210\001\001B\t\n\007" +
-      "_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_pr" +
-      "iorityB\r\n\013_head_titleB\016\n\014_head_authorB\014\n" +
-      "\n_new_totalB\016\n\014_fixed_totalB\023\n\021_suppress" +
-      "ed_total\"2\n\023CancelReviewRequest\022\033\n\trevie" +
-      "w_id\030\001 \001(\tR\010reviewId\"C\n\024CancelReviewResp" +
-      "onse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Revie" +
-      "wR\006review\"1\n\022WatchReviewRequest\022\033\n\trevie" +
-      "w_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchReviewResp" +
-      "onse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006sta" +
-      "tus\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R" +
-      "\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDon" +
-      "e\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\022" +
-      "6\n\007summary\030\005 \001(\0132\034.prwarden.v1.SeverityS" +
-      "ummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.prwarde" +
-      "n.v1.ReviewErrorR\005error\022\035\n\nkeep_alive\030\007 " +
-      "\001(\010R\tkeepAlive\0220\n\021scanner_available\030\010 \001(" +
-      "\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_" +
-      "files_totalB\024\n\022_scanner_available2\357\007\n\rRe" +
-      "viewService\022\177\n\014CreateReview\022 .prwarden.v" +
-      "1.CreateReviewRequest\032!.prwarden.v1.Crea" +
-      "teReviewResponse\"*\262\373\030&\n\004NONE\022\036the review" +
-      " says who created it\022J\n\tGetReview\022\035.prwa" +
-      "rden.v1.GetReviewRequest\032\036.prwarden.v1.G" +
-      "etReviewResponse\022P\n\013ListReviews\022\037.prward" +
-      "en.v1.ListReviewsRequest\032 .prwarden.v1.L" +
-      "istReviewsResponse\022S\n\014CountReviews\022 .prw" +
-      "arden.v1.CountReviewsRequest\032!.prwarden." +
-      "v1.CountReviewsResponse\022S\n\014ListFindings\022" +
-      " .prwarden.v1.ListFindingsRequest\032!.prwa" +
-      "rden.v1.ListFindingsResponse\022Y\n\016SearchFi" +
-      "ndings\022\".prwarden.v1.SearchFindingsReque" +
-      "st\032#.prwarden.v1.SearchFindingsResponse\022" +
-      "_\n\020ListRepositories\022$.prwarden.v1.ListRe" +
-      "positoriesRequest\032%.prwarden.v1.ListRepo" +
-      "sitoriesResponse\022>\n\010GetSarif\022\034.prwarden." +
-      "v1.GetSarifRequest\032\024.google.api.HttpBody" +
-      "\022D\n\007GetDiff\022\033.prwarden.v1.GetDiffRequest" +
-      "\032\034.prwarden.v1.GetDiffResponse\022\177\n\014Cancel" +
-      "Review\022 .prwarden.v1.CancelReviewRequest" +
-      "\032!.prwarden.v1.CancelReviewResponse\"*\262\373\030" +
-      "&\n\004NONE\022\036reviews are work, not settings\022" +
-      "R\n\013WatchReview\022\037.prwarden.v1.WatchReview" +
-      "Request\032 .prwarden.v1.WatchReviewRespons" +
-      "e0\001BN\n\016io.prwarden.v1P\001Z:github.com/prwa" +
-      "rden/prwarden/gen/go/prwarden/v1;prwarde" +
-      "nv1b\006proto3"
+      "ed_total\030\026 \001(\005H\010R\017suppressedTotal\210\001\001\022\"\n\n" +
+      "files_done\030\027 \001(\005H\tR\tfilesDone\210\001\001\022$\n\013file" +
+      "s_total\030\030 \001(\005H\nR\nfilesTotal\210\001\001B\t\n\007_statu" +
+      "sB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_priority" +
+      "B\r\n\013_head_titleB\016\n\014_head_authorB\014\n\n_new_" +
+      "totalB\016\n\014_fixed_totalB\023\n\021_suppressed_tot" +
+      "alB\r\n\013_files_doneB\016\n\014_files_total\"2\n\023Can" +
+      "celReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010rev" +
+      "iewId\"C\n\024CancelReviewResponse\022+\n\006review\030" +
+      "\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"1\n\022Wa" +
+      "tchReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010rev" +
+      "iewId\"\232\003\n\023WatchReviewResponse\022\033\n\treview_" +
+      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
+      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nf" +
+      "iles_done\030\003 \001(\005R\tfilesDone\022$\n\013files_tota" +
+      "l\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(" +
+      "\0132\034.prwarden.v1.SeveritySummaryR\007summary" +
+      "\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.ReviewErro" +
+      "rR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\022" +
+      "0\n\021scanner_available\030\010 \001(\010H\002R\020scannerAva" +
+      "ilable\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022" +
+      "_scanner_available2\357\007\n\rReviewService\022\177\n\014" +
+      "CreateReview\022 .prwarden.v1.CreateReviewR" +
+      "equest\032!.prwarden.v1.CreateReviewRespons" +
+      "e\"*\262\373\030&\n\004NONE\022\036the review says who creat" +
+      "ed it\022J\n\tGetReview\022\035.prwarden.v1.GetRevi" +
+      "ewRequest\032\036.prwarden.v1.GetReviewRespons" +
+      "e\022P\n\013ListReviews\022\037.prwarden.v1.ListRevie" +
+      "wsRequest\032 .prwarden.v1.ListReviewsRespo" +
+      "nse\022S\n\014CountReviews\022 .prwarden.v1.CountR" +
+      "eviewsRequest\032!.prwarden.v1.CountReviews" +
+      "Response\022S\n\014ListFindings\022 .prwarden.v1.L" +
+      "istFindingsRequest\032!.prwarden.v1.ListFin" +
+      "dingsResponse\022Y\n\016SearchFindings\022\".prward" +
+      "en.v1.SearchFindingsRequest\032#.prwarden.v" +
+      "1.SearchFindingsResponse\022_\n\020ListReposito" +
+      "ries\022$.prwarden.v1.ListRepositoriesReque" +
+      "st\032%.prwarden.v1.ListRepositoriesRespons" +
+      "e\022>\n\010GetSarif\022\034.prwarden.v1.GetSarifRequ" +
+      "est\032\024.google.api.HttpBody\022D\n\007GetDiff\022\033.p" +
+      "rwarden.v1.GetDiffRequest\032\034.prwarden.v1." +
+      "GetDiffResponse\022\177\n\014CancelReview\022 .prward" +
+      "en.v1.CancelReviewRequest\032!.prwarden.v1." +
+      "CancelReviewResponse\"*\262\373\030&\n\004NONE\022\036review" +
+      "s are work, not settings\022R\n\013WatchReview\022" +
+      "\037.prwarden.v1.WatchReviewRequest\032 .prwar" +
+      "den.v1.WatchReviewResponse0\001BN\n\016io.prwar" +
+      "den.v1P\001Z:github.com/prwarden/prwarden/g" +
+      "en/go/prwarden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -703,7 +705,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
-        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewTotal", "FixedTotal", "SuppressedTotal", });
+        new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewTotal", "FixedTotal", "SuppressedTotal", "FilesDone", "FilesTotal", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
       getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new

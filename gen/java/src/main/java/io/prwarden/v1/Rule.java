@@ -47,6 +47,12 @@ private static final long serialVersionUID = 0L;
     in_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
     mode_ = 0;
+    stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    supersedes_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
     etag_ = "";
     createdBy_ = "";
     updatedBy_ = "";
@@ -94,8 +100,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
-     * `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-     * `redact` nor `in`.
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -133,8 +139,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
-     * `requests.get($$$)`. It needs `languages`, and has neither `multiline` nor
-     * `redact` nor `in`.
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -2270,6 +2276,574 @@ private static final long serialVersionUID = 0L;
 
   }
 
+  public interface EntropyOrBuilder extends
+      // @@protoc_insertion_point(interface_extends:prwarden.v1.Rule.Entropy)
+      com.google.protobuf.MessageOrBuilder {
+
+    /**
+     * <pre>
+     * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+     * for texts of its length and characters, and a letter and a digit at least.
+     * </pre>
+     *
+     * <code>double min = 1 [json_name = "min"];</code>
+     * @return The min.
+     */
+    double getMin();
+
+    /**
+     * <pre>
+     * The group of the pattern whose text the conditions look at; 0, or not given, for
+     * the whole match, as where the group takes no part in it.
+     * </pre>
+     *
+     * <code>int32 group = 2 [json_name = "group"];</code>
+     * @return The group.
+     */
+    int getGroup();
+  }
+  /**
+   * <pre>
+   * Entropy asks for a text that looks as if it was made at random. Runs such as
+   * `xxxx` and `1234` must be less than half of it.
+   * </pre>
+   *
+   * Protobuf type {@code prwarden.v1.Rule.Entropy}
+   */
+  public static final class Entropy extends
+      com.google.protobuf.GeneratedMessage implements
+      // @@protoc_insertion_point(message_implements:prwarden.v1.Rule.Entropy)
+      EntropyOrBuilder {
+  private static final long serialVersionUID = 0L;
+    static {
+      com.google.protobuf.RuntimeVersion.validateProtobufGencodeVersion(
+        com.google.protobuf.RuntimeVersion.RuntimeDomain.PUBLIC,
+        /* major= */ 4,
+        /* minor= */ 31,
+        /* patch= */ 1,
+        /* suffix= */ "",
+        Entropy.class.getName());
+    }
+    // Use Entropy.newBuilder() to construct.
+    private Entropy(com.google.protobuf.GeneratedMessage.Builder<?> builder) {
+      super(builder);
+    }
+    private Entropy() {
+    }
+
+    public static final com.google.protobuf.Descriptors.Descriptor
+        getDescriptor() {
+      return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_Entropy_descriptor;
+    }
+
+    @java.lang.Override
+    protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+        internalGetFieldAccessorTable() {
+      return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_Entropy_fieldAccessorTable
+          .ensureFieldAccessorsInitialized(
+              io.prwarden.v1.Rule.Entropy.class, io.prwarden.v1.Rule.Entropy.Builder.class);
+    }
+
+    public static final int MIN_FIELD_NUMBER = 1;
+    private double min_ = 0D;
+    /**
+     * <pre>
+     * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+     * for texts of its length and characters, and a letter and a digit at least.
+     * </pre>
+     *
+     * <code>double min = 1 [json_name = "min"];</code>
+     * @return The min.
+     */
+    @java.lang.Override
+    public double getMin() {
+      return min_;
+    }
+
+    public static final int GROUP_FIELD_NUMBER = 2;
+    private int group_ = 0;
+    /**
+     * <pre>
+     * The group of the pattern whose text the conditions look at; 0, or not given, for
+     * the whole match, as where the group takes no part in it.
+     * </pre>
+     *
+     * <code>int32 group = 2 [json_name = "group"];</code>
+     * @return The group.
+     */
+    @java.lang.Override
+    public int getGroup() {
+      return group_;
+    }
+
+    private byte memoizedIsInitialized = -1;
+    @java.lang.Override
+    public final boolean isInitialized() {
+      byte isInitialized = memoizedIsInitialized;
+      if (isInitialized == 1) return true;
+      if (isInitialized == 0) return false;
+
+      memoizedIsInitialized = 1;
+      return true;
+    }
+
+    @java.lang.Override
+    public void writeTo(com.google.protobuf.CodedOutputStream output)
+                        throws java.io.IOException {
+      if (java.lang.Double.doubleToRawLongBits(min_) != 0) {
+        output.writeDouble(1, min_);
+      }
+      if (group_ != 0) {
+        output.writeInt32(2, group_);
+      }
+      getUnknownFields().writeTo(output);
+    }
+
+    @java.lang.Override
+    public int getSerializedSize() {
+      int size = memoizedSize;
+      if (size != -1) return size;
+
+      size = 0;
+      if (java.lang.Double.doubleToRawLongBits(min_) != 0) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeDoubleSize(1, min_);
+      }
+      if (group_ != 0) {
+        size += com.google.protobuf.CodedOutputStream
+          .computeInt32Size(2, group_);
+      }
+      size += getUnknownFields().getSerializedSize();
+      memoizedSize = size;
+      return size;
+    }
+
+    @java.lang.Override
+    public boolean equals(final java.lang.Object obj) {
+      if (obj == this) {
+       return true;
+      }
+      if (!(obj instanceof io.prwarden.v1.Rule.Entropy)) {
+        return super.equals(obj);
+      }
+      io.prwarden.v1.Rule.Entropy other = (io.prwarden.v1.Rule.Entropy) obj;
+
+      if (java.lang.Double.doubleToLongBits(getMin())
+          != java.lang.Double.doubleToLongBits(
+              other.getMin())) return false;
+      if (getGroup()
+          != other.getGroup()) return false;
+      if (!getUnknownFields().equals(other.getUnknownFields())) return false;
+      return true;
+    }
+
+    @java.lang.Override
+    public int hashCode() {
+      if (memoizedHashCode != 0) {
+        return memoizedHashCode;
+      }
+      int hash = 41;
+      hash = (19 * hash) + getDescriptor().hashCode();
+      hash = (37 * hash) + MIN_FIELD_NUMBER;
+      hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+          java.lang.Double.doubleToLongBits(getMin()));
+      hash = (37 * hash) + GROUP_FIELD_NUMBER;
+      hash = (53 * hash) + getGroup();
+      hash = (29 * hash) + getUnknownFields().hashCode();
+      memoizedHashCode = hash;
+      return hash;
+    }
+
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        java.nio.ByteBuffer data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        java.nio.ByteBuffer data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        com.google.protobuf.ByteString data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        com.google.protobuf.ByteString data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(byte[] data)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        byte[] data,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws com.google.protobuf.InvalidProtocolBufferException {
+      return PARSER.parseFrom(data, extensionRegistry);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(java.io.InputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        java.io.InputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input, extensionRegistry);
+    }
+
+    public static io.prwarden.v1.Rule.Entropy parseDelimitedFrom(java.io.InputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseDelimitedWithIOException(PARSER, input);
+    }
+
+    public static io.prwarden.v1.Rule.Entropy parseDelimitedFrom(
+        java.io.InputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseDelimitedWithIOException(PARSER, input, extensionRegistry);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        com.google.protobuf.CodedInputStream input)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input);
+    }
+    public static io.prwarden.v1.Rule.Entropy parseFrom(
+        com.google.protobuf.CodedInputStream input,
+        com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+        throws java.io.IOException {
+      return com.google.protobuf.GeneratedMessage
+          .parseWithIOException(PARSER, input, extensionRegistry);
+    }
+
+    @java.lang.Override
+    public Builder newBuilderForType() { return newBuilder(); }
+    public static Builder newBuilder() {
+      return DEFAULT_INSTANCE.toBuilder();
+    }
+    public static Builder newBuilder(io.prwarden.v1.Rule.Entropy prototype) {
+      return DEFAULT_INSTANCE.toBuilder().mergeFrom(prototype);
+    }
+    @java.lang.Override
+    public Builder toBuilder() {
+      return this == DEFAULT_INSTANCE
+          ? new Builder() : new Builder().mergeFrom(this);
+    }
+
+    @java.lang.Override
+    protected Builder newBuilderForType(
+        com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+      Builder builder = new Builder(parent);
+      return builder;
+    }
+    /**
+     * <pre>
+     * Entropy asks for a text that looks as if it was made at random. Runs such as
+     * `xxxx` and `1234` must be less than half of it.
+     * </pre>
+     *
+     * Protobuf type {@code prwarden.v1.Rule.Entropy}
+     */
+    public static final class Builder extends
+        com.google.protobuf.GeneratedMessage.Builder<Builder> implements
+        // @@protoc_insertion_point(builder_implements:prwarden.v1.Rule.Entropy)
+        io.prwarden.v1.Rule.EntropyOrBuilder {
+      public static final com.google.protobuf.Descriptors.Descriptor
+          getDescriptor() {
+        return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_Entropy_descriptor;
+      }
+
+      @java.lang.Override
+      protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
+          internalGetFieldAccessorTable() {
+        return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_Entropy_fieldAccessorTable
+            .ensureFieldAccessorsInitialized(
+                io.prwarden.v1.Rule.Entropy.class, io.prwarden.v1.Rule.Entropy.Builder.class);
+      }
+
+      // Construct using io.prwarden.v1.Rule.Entropy.newBuilder()
+      private Builder() {
+
+      }
+
+      private Builder(
+          com.google.protobuf.GeneratedMessage.BuilderParent parent) {
+        super(parent);
+
+      }
+      @java.lang.Override
+      public Builder clear() {
+        super.clear();
+        bitField0_ = 0;
+        min_ = 0D;
+        group_ = 0;
+        return this;
+      }
+
+      @java.lang.Override
+      public com.google.protobuf.Descriptors.Descriptor
+          getDescriptorForType() {
+        return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_Entropy_descriptor;
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Rule.Entropy getDefaultInstanceForType() {
+        return io.prwarden.v1.Rule.Entropy.getDefaultInstance();
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Rule.Entropy build() {
+        io.prwarden.v1.Rule.Entropy result = buildPartial();
+        if (!result.isInitialized()) {
+          throw newUninitializedMessageException(result);
+        }
+        return result;
+      }
+
+      @java.lang.Override
+      public io.prwarden.v1.Rule.Entropy buildPartial() {
+        io.prwarden.v1.Rule.Entropy result = new io.prwarden.v1.Rule.Entropy(this);
+        if (bitField0_ != 0) { buildPartial0(result); }
+        onBuilt();
+        return result;
+      }
+
+      private void buildPartial0(io.prwarden.v1.Rule.Entropy result) {
+        int from_bitField0_ = bitField0_;
+        if (((from_bitField0_ & 0x00000001) != 0)) {
+          result.min_ = min_;
+        }
+        if (((from_bitField0_ & 0x00000002) != 0)) {
+          result.group_ = group_;
+        }
+      }
+
+      @java.lang.Override
+      public Builder mergeFrom(com.google.protobuf.Message other) {
+        if (other instanceof io.prwarden.v1.Rule.Entropy) {
+          return mergeFrom((io.prwarden.v1.Rule.Entropy)other);
+        } else {
+          super.mergeFrom(other);
+          return this;
+        }
+      }
+
+      public Builder mergeFrom(io.prwarden.v1.Rule.Entropy other) {
+        if (other == io.prwarden.v1.Rule.Entropy.getDefaultInstance()) return this;
+        if (java.lang.Double.doubleToRawLongBits(other.getMin()) != 0) {
+          setMin(other.getMin());
+        }
+        if (other.getGroup() != 0) {
+          setGroup(other.getGroup());
+        }
+        this.mergeUnknownFields(other.getUnknownFields());
+        onChanged();
+        return this;
+      }
+
+      @java.lang.Override
+      public final boolean isInitialized() {
+        return true;
+      }
+
+      @java.lang.Override
+      public Builder mergeFrom(
+          com.google.protobuf.CodedInputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws java.io.IOException {
+        if (extensionRegistry == null) {
+          throw new java.lang.NullPointerException();
+        }
+        try {
+          boolean done = false;
+          while (!done) {
+            int tag = input.readTag();
+            switch (tag) {
+              case 0:
+                done = true;
+                break;
+              case 9: {
+                min_ = input.readDouble();
+                bitField0_ |= 0x00000001;
+                break;
+              } // case 9
+              case 16: {
+                group_ = input.readInt32();
+                bitField0_ |= 0x00000002;
+                break;
+              } // case 16
+              default: {
+                if (!super.parseUnknownField(input, extensionRegistry, tag)) {
+                  done = true; // was an endgroup tag
+                }
+                break;
+              } // default:
+            } // switch (tag)
+          } // while (!done)
+        } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+          throw e.unwrapIOException();
+        } finally {
+          onChanged();
+        } // finally
+        return this;
+      }
+      private int bitField0_;
+
+      private double min_ ;
+      /**
+       * <pre>
+       * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+       * for texts of its length and characters, and a letter and a digit at least.
+       * </pre>
+       *
+       * <code>double min = 1 [json_name = "min"];</code>
+       * @return The min.
+       */
+      @java.lang.Override
+      public double getMin() {
+        return min_;
+      }
+      /**
+       * <pre>
+       * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+       * for texts of its length and characters, and a letter and a digit at least.
+       * </pre>
+       *
+       * <code>double min = 1 [json_name = "min"];</code>
+       * @param value The min to set.
+       * @return This builder for chaining.
+       */
+      public Builder setMin(double value) {
+
+        min_ = value;
+        bitField0_ |= 0x00000001;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * The least bits for each byte, from 0 to 8. With 0, or not given: what is usual
+       * for texts of its length and characters, and a letter and a digit at least.
+       * </pre>
+       *
+       * <code>double min = 1 [json_name = "min"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearMin() {
+        bitField0_ = (bitField0_ & ~0x00000001);
+        min_ = 0D;
+        onChanged();
+        return this;
+      }
+
+      private int group_ ;
+      /**
+       * <pre>
+       * The group of the pattern whose text the conditions look at; 0, or not given, for
+       * the whole match, as where the group takes no part in it.
+       * </pre>
+       *
+       * <code>int32 group = 2 [json_name = "group"];</code>
+       * @return The group.
+       */
+      @java.lang.Override
+      public int getGroup() {
+        return group_;
+      }
+      /**
+       * <pre>
+       * The group of the pattern whose text the conditions look at; 0, or not given, for
+       * the whole match, as where the group takes no part in it.
+       * </pre>
+       *
+       * <code>int32 group = 2 [json_name = "group"];</code>
+       * @param value The group to set.
+       * @return This builder for chaining.
+       */
+      public Builder setGroup(int value) {
+
+        group_ = value;
+        bitField0_ |= 0x00000002;
+        onChanged();
+        return this;
+      }
+      /**
+       * <pre>
+       * The group of the pattern whose text the conditions look at; 0, or not given, for
+       * the whole match, as where the group takes no part in it.
+       * </pre>
+       *
+       * <code>int32 group = 2 [json_name = "group"];</code>
+       * @return This builder for chaining.
+       */
+      public Builder clearGroup() {
+        bitField0_ = (bitField0_ & ~0x00000002);
+        group_ = 0;
+        onChanged();
+        return this;
+      }
+
+      // @@protoc_insertion_point(builder_scope:prwarden.v1.Rule.Entropy)
+    }
+
+    // @@protoc_insertion_point(class_scope:prwarden.v1.Rule.Entropy)
+    private static final io.prwarden.v1.Rule.Entropy DEFAULT_INSTANCE;
+    static {
+      DEFAULT_INSTANCE = new io.prwarden.v1.Rule.Entropy();
+    }
+
+    public static io.prwarden.v1.Rule.Entropy getDefaultInstance() {
+      return DEFAULT_INSTANCE;
+    }
+
+    private static final com.google.protobuf.Parser<Entropy>
+        PARSER = new com.google.protobuf.AbstractParser<Entropy>() {
+      @java.lang.Override
+      public Entropy parsePartialFrom(
+          com.google.protobuf.CodedInputStream input,
+          com.google.protobuf.ExtensionRegistryLite extensionRegistry)
+          throws com.google.protobuf.InvalidProtocolBufferException {
+        Builder builder = newBuilder();
+        try {
+          builder.mergeFrom(input, extensionRegistry);
+        } catch (com.google.protobuf.InvalidProtocolBufferException e) {
+          throw e.setUnfinishedMessage(builder.buildPartial());
+        } catch (com.google.protobuf.UninitializedMessageException e) {
+          throw e.asInvalidProtocolBufferException().setUnfinishedMessage(builder.buildPartial());
+        } catch (java.io.IOException e) {
+          throw new com.google.protobuf.InvalidProtocolBufferException(e)
+              .setUnfinishedMessage(builder.buildPartial());
+        }
+        return builder.buildPartial();
+      }
+    };
+
+    public static com.google.protobuf.Parser<Entropy> parser() {
+      return PARSER;
+    }
+
+    @java.lang.Override
+    public com.google.protobuf.Parser<Entropy> getParserForType() {
+      return PARSER;
+    }
+
+    @java.lang.Override
+    public io.prwarden.v1.Rule.Entropy getDefaultInstanceForType() {
+      return DEFAULT_INSTANCE;
+    }
+
+  }
+
   private int bitField0_;
   public static final int ID_FIELD_NUMBER = 1;
   @SuppressWarnings("serial")
@@ -3041,6 +3615,219 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Rule.Mode.UNRECOGNIZED : result;
   }
 
+  public static final int ENTROPY_FIELD_NUMBER = 22;
+  private io.prwarden.v1.Rule.Entropy entropy_;
+  /**
+   * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   * @return Whether the entropy field is set.
+   */
+  @java.lang.Override
+  public boolean hasEntropy() {
+    return ((bitField0_ & 0x00000400) != 0);
+  }
+  /**
+   * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   * @return The entropy.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Rule.Entropy getEntropy() {
+    return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+  }
+  /**
+   * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder() {
+    return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+  }
+
+  public static final int STOPWORDS_FIELD_NUMBER = 23;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList stopwords_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @return A list containing the stopwords.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getStopwordsList() {
+    return stopwords_;
+  }
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @return The count of stopwords.
+   */
+  public int getStopwordsCount() {
+    return stopwords_.size();
+  }
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @param index The index of the element to return.
+   * @return The stopwords at the given index.
+   */
+  public java.lang.String getStopwords(int index) {
+    return stopwords_.get(index);
+  }
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the stopwords at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getStopwordsBytes(int index) {
+    return stopwords_.getByteString(index);
+  }
+
+  public static final int ALLOW_FIELD_NUMBER = 24;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList allow_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @return A list containing the allow.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getAllowList() {
+    return allow_;
+  }
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @return The count of allow.
+   */
+  public int getAllowCount() {
+    return allow_.size();
+  }
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @param index The index of the element to return.
+   * @return The allow at the given index.
+   */
+  public java.lang.String getAllow(int index) {
+    return allow_.get(index);
+  }
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the allow at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getAllowBytes(int index) {
+    return allow_.getByteString(index);
+  }
+
+  public static final int SUPERSEDES_FIELD_NUMBER = 25;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList supersedes_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @return A list containing the supersedes.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getSupersedesList() {
+    return supersedes_;
+  }
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @return The count of supersedes.
+   */
+  public int getSupersedesCount() {
+    return supersedes_.size();
+  }
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @param index The index of the element to return.
+   * @return The supersedes at the given index.
+   */
+  public java.lang.String getSupersedes(int index) {
+    return supersedes_.get(index);
+  }
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the supersedes at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getSupersedesBytes(int index) {
+    return supersedes_.getByteString(index);
+  }
+
   public static final int ETAG_FIELD_NUMBER = 18;
   @SuppressWarnings("serial")
   private volatile java.lang.Object etag_ = "";
@@ -3104,7 +3891,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasCreatedBy() {
-    return ((bitField0_ & 0x00000400) != 0);
+    return ((bitField0_ & 0x00000800) != 0);
   }
   /**
    * <pre>
@@ -3164,7 +3951,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedAt() {
-    return ((bitField0_ & 0x00000800) != 0);
+    return ((bitField0_ & 0x00001000) != 0);
   }
   /**
    * <pre>
@@ -3203,7 +3990,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedBy() {
-    return ((bitField0_ & 0x00001000) != 0);
+    return ((bitField0_ & 0x00002000) != 0);
   }
   /**
    * <pre>
@@ -3317,14 +4104,26 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 18, etag_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00000800) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 19, createdBy_);
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       output.writeMessage(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00001000) != 0)) {
+    if (((bitField0_ & 0x00002000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      output.writeMessage(22, getEntropy());
+    }
+    for (int i = 0; i < stopwords_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 23, stopwords_.getRaw(i));
+    }
+    for (int i = 0; i < allow_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 24, allow_.getRaw(i));
+    }
+    for (int i = 0; i < supersedes_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 25, supersedes_.getRaw(i));
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -3413,15 +4212,43 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(18, etag_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00000800) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(19, createdBy_);
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00001000) != 0)) {
+    if (((bitField0_ & 0x00002000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(22, getEntropy());
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < stopwords_.size(); i++) {
+        dataSize += computeStringSizeNoTag(stopwords_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getStopwordsList().size();
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < allow_.size(); i++) {
+        dataSize += computeStringSizeNoTag(allow_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getAllowList().size();
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < supersedes_.size(); i++) {
+        dataSize += computeStringSizeNoTag(supersedes_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getSupersedesList().size();
     }
     {
       int dataSize = 0;
@@ -3508,6 +4335,17 @@ private static final long serialVersionUID = 0L;
     if (hasMode()) {
       if (mode_ != other.mode_) return false;
     }
+    if (hasEntropy() != other.hasEntropy()) return false;
+    if (hasEntropy()) {
+      if (!getEntropy()
+          .equals(other.getEntropy())) return false;
+    }
+    if (!getStopwordsList()
+        .equals(other.getStopwordsList())) return false;
+    if (!getAllowList()
+        .equals(other.getAllowList())) return false;
+    if (!getSupersedesList()
+        .equals(other.getSupersedesList())) return false;
     if (!getEtag()
         .equals(other.getEtag())) return false;
     if (hasCreatedBy() != other.hasCreatedBy()) return false;
@@ -3600,6 +4438,22 @@ private static final long serialVersionUID = 0L;
     if (hasMode()) {
       hash = (37 * hash) + MODE_FIELD_NUMBER;
       hash = (53 * hash) + mode_;
+    }
+    if (hasEntropy()) {
+      hash = (37 * hash) + ENTROPY_FIELD_NUMBER;
+      hash = (53 * hash) + getEntropy().hashCode();
+    }
+    if (getStopwordsCount() > 0) {
+      hash = (37 * hash) + STOPWORDS_FIELD_NUMBER;
+      hash = (53 * hash) + getStopwordsList().hashCode();
+    }
+    if (getAllowCount() > 0) {
+      hash = (37 * hash) + ALLOW_FIELD_NUMBER;
+      hash = (53 * hash) + getAllowList().hashCode();
+    }
+    if (getSupersedesCount() > 0) {
+      hash = (37 * hash) + SUPERSEDES_FIELD_NUMBER;
+      hash = (53 * hash) + getSupersedesList().hashCode();
     }
     hash = (37 * hash) + ETAG_FIELD_NUMBER;
     hash = (53 * hash) + getEtag().hashCode();
@@ -3754,6 +4608,7 @@ private static final long serialVersionUID = 0L;
         internalGetCasesFieldBuilder();
         internalGetCreatedAtFieldBuilder();
         internalGetMatchingCostFieldBuilder();
+        internalGetEntropyFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
       }
     }
@@ -3798,6 +4653,17 @@ private static final long serialVersionUID = 0L;
           com.google.protobuf.LazyStringArrayList.emptyList();
       enabled_ = false;
       mode_ = 0;
+      entropy_ = null;
+      if (entropyBuilder_ != null) {
+        entropyBuilder_.dispose();
+        entropyBuilder_ = null;
+      }
+      stopwords_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
+      allow_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
+      supersedes_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       etag_ = "";
       createdBy_ = "";
       updatedAt_ = null;
@@ -3916,21 +4782,39 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00000200;
       }
       if (((from_bitField0_ & 0x00040000) != 0)) {
-        result.etag_ = etag_;
-      }
-      if (((from_bitField0_ & 0x00080000) != 0)) {
-        result.createdBy_ = createdBy_;
+        result.entropy_ = entropyBuilder_ == null
+            ? entropy_
+            : entropyBuilder_.build();
         to_bitField0_ |= 0x00000400;
       }
+      if (((from_bitField0_ & 0x00080000) != 0)) {
+        stopwords_.makeImmutable();
+        result.stopwords_ = stopwords_;
+      }
       if (((from_bitField0_ & 0x00100000) != 0)) {
+        allow_.makeImmutable();
+        result.allow_ = allow_;
+      }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        supersedes_.makeImmutable();
+        result.supersedes_ = supersedes_;
+      }
+      if (((from_bitField0_ & 0x00400000) != 0)) {
+        result.etag_ = etag_;
+      }
+      if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.createdBy_ = createdBy_;
+        to_bitField0_ |= 0x00000800;
+      }
+      if (((from_bitField0_ & 0x01000000) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
-        to_bitField0_ |= 0x00000800;
-      }
-      if (((from_bitField0_ & 0x00200000) != 0)) {
-        result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00001000;
+      }
+      if (((from_bitField0_ & 0x02000000) != 0)) {
+        result.updatedBy_ = updatedBy_;
+        to_bitField0_ |= 0x00002000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -4030,14 +4914,47 @@ private static final long serialVersionUID = 0L;
       if (other.hasMode()) {
         setModeValue(other.getModeValue());
       }
+      if (other.hasEntropy()) {
+        mergeEntropy(other.getEntropy());
+      }
+      if (!other.stopwords_.isEmpty()) {
+        if (stopwords_.isEmpty()) {
+          stopwords_ = other.stopwords_;
+          bitField0_ |= 0x00080000;
+        } else {
+          ensureStopwordsIsMutable();
+          stopwords_.addAll(other.stopwords_);
+        }
+        onChanged();
+      }
+      if (!other.allow_.isEmpty()) {
+        if (allow_.isEmpty()) {
+          allow_ = other.allow_;
+          bitField0_ |= 0x00100000;
+        } else {
+          ensureAllowIsMutable();
+          allow_.addAll(other.allow_);
+        }
+        onChanged();
+      }
+      if (!other.supersedes_.isEmpty()) {
+        if (supersedes_.isEmpty()) {
+          supersedes_ = other.supersedes_;
+          bitField0_ |= 0x00200000;
+        } else {
+          ensureSupersedesIsMutable();
+          supersedes_.addAll(other.supersedes_);
+        }
+        onChanged();
+      }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00040000;
+        bitField0_ |= 0x00400000;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00080000;
+        bitField0_ |= 0x00800000;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -4045,7 +4962,7 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x00200000;
+        bitField0_ |= 0x02000000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -4171,26 +5088,51 @@ private static final long serialVersionUID = 0L;
             } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00040000;
+              bitField0_ |= 0x00400000;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00080000;
+              bitField0_ |= 0x00800000;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00100000;
+              bitField0_ |= 0x01000000;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00200000;
+              bitField0_ |= 0x02000000;
               break;
             } // case 170
+            case 178: {
+              input.readMessage(
+                  internalGetEntropyFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00040000;
+              break;
+            } // case 178
+            case 186: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureStopwordsIsMutable();
+              stopwords_.add(s);
+              break;
+            } // case 186
+            case 194: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureAllowIsMutable();
+              allow_.add(s);
+              break;
+            } // case 194
+            case 202: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureSupersedesIsMutable();
+              supersedes_.add(s);
+              break;
+            } // case 202
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -6264,6 +7206,640 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private io.prwarden.v1.Rule.Entropy entropy_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder> entropyBuilder_;
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     * @return Whether the entropy field is set.
+     */
+    public boolean hasEntropy() {
+      return ((bitField0_ & 0x00040000) != 0);
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     * @return The entropy.
+     */
+    public io.prwarden.v1.Rule.Entropy getEntropy() {
+      if (entropyBuilder_ == null) {
+        return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+      } else {
+        return entropyBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public Builder setEntropy(io.prwarden.v1.Rule.Entropy value) {
+      if (entropyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        entropy_ = value;
+      } else {
+        entropyBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public Builder setEntropy(
+        io.prwarden.v1.Rule.Entropy.Builder builderForValue) {
+      if (entropyBuilder_ == null) {
+        entropy_ = builderForValue.build();
+      } else {
+        entropyBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public Builder mergeEntropy(io.prwarden.v1.Rule.Entropy value) {
+      if (entropyBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0) &&
+          entropy_ != null &&
+          entropy_ != io.prwarden.v1.Rule.Entropy.getDefaultInstance()) {
+          getEntropyBuilder().mergeFrom(value);
+        } else {
+          entropy_ = value;
+        }
+      } else {
+        entropyBuilder_.mergeFrom(value);
+      }
+      if (entropy_ != null) {
+        bitField0_ |= 0x00040000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public Builder clearEntropy() {
+      bitField0_ = (bitField0_ & ~0x00040000);
+      entropy_ = null;
+      if (entropyBuilder_ != null) {
+        entropyBuilder_.dispose();
+        entropyBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public io.prwarden.v1.Rule.Entropy.Builder getEntropyBuilder() {
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return internalGetEntropyFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    public io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder() {
+      if (entropyBuilder_ != null) {
+        return entropyBuilder_.getMessageOrBuilder();
+      } else {
+        return entropy_ == null ?
+            io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+      }
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text looks random.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder> 
+        internalGetEntropyFieldBuilder() {
+      if (entropyBuilder_ == null) {
+        entropyBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder>(
+                getEntropy(),
+                getParentForChildren(),
+                isClean());
+        entropy_ = null;
+      }
+      return entropyBuilder_;
+    }
+
+    private com.google.protobuf.LazyStringArrayList stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureStopwordsIsMutable() {
+      if (!stopwords_.isModifiable()) {
+        stopwords_ = new com.google.protobuf.LazyStringArrayList(stopwords_);
+      }
+      bitField0_ |= 0x00080000;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @return A list containing the stopwords.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getStopwordsList() {
+      stopwords_.makeImmutable();
+      return stopwords_;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @return The count of stopwords.
+     */
+    public int getStopwordsCount() {
+      return stopwords_.size();
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param index The index of the element to return.
+     * @return The stopwords at the given index.
+     */
+    public java.lang.String getStopwords(int index) {
+      return stopwords_.get(index);
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the stopwords at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getStopwordsBytes(int index) {
+      return stopwords_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param index The index to set the value at.
+     * @param value The stopwords to set.
+     * @return This builder for chaining.
+     */
+    public Builder setStopwords(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureStopwordsIsMutable();
+      stopwords_.set(index, value);
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param value The stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addStopwords(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureStopwordsIsMutable();
+      stopwords_.add(value);
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param values The stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllStopwords(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureStopwordsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, stopwords_);
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearStopwords() {
+      stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00080000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+     * in any case of letters: at most 100, each of 1 to 100 bytes.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+     * @param value The bytes of the stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addStopwordsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureStopwordsIsMutable();
+      stopwords_.add(value);
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureAllowIsMutable() {
+      if (!allow_.isModifiable()) {
+        allow_ = new com.google.protobuf.LazyStringArrayList(allow_);
+      }
+      bitField0_ |= 0x00100000;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @return A list containing the allow.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getAllowList() {
+      allow_.makeImmutable();
+      return allow_;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @return The count of allow.
+     */
+    public int getAllowCount() {
+      return allow_.size();
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param index The index of the element to return.
+     * @return The allow at the given index.
+     */
+    public java.lang.String getAllow(int index) {
+      return allow_.get(index);
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the allow at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getAllowBytes(int index) {
+      return allow_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param index The index to set the value at.
+     * @param value The allow to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAllow(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureAllowIsMutable();
+      allow_.set(index, value);
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param value The allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllow(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureAllowIsMutable();
+      allow_.add(value);
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param values The allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllAllow(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureAllowIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, allow_);
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAllow() {
+      allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00100000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is no hit when one of these patterns matches in the same text: at most 20,
+     * with the limits of `pattern`.
+     * </pre>
+     *
+     * <code>repeated string allow = 24 [json_name = "allow"];</code>
+     * @param value The bytes of the allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllowBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureAllowIsMutable();
+      allow_.add(value);
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList supersedes_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureSupersedesIsMutable() {
+      if (!supersedes_.isModifiable()) {
+        supersedes_ = new com.google.protobuf.LazyStringArrayList(supersedes_);
+      }
+      bitField0_ |= 0x00200000;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @return A list containing the supersedes.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getSupersedesList() {
+      supersedes_.makeImmutable();
+      return supersedes_;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @return The count of supersedes.
+     */
+    public int getSupersedesCount() {
+      return supersedes_.size();
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param index The index of the element to return.
+     * @return The supersedes at the given index.
+     */
+    public java.lang.String getSupersedes(int index) {
+      return supersedes_.get(index);
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the supersedes at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getSupersedesBytes(int index) {
+      return supersedes_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param index The index to set the value at.
+     * @param value The supersedes to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSupersedes(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSupersedesIsMutable();
+      supersedes_.set(index, value);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param value The supersedes to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSupersedes(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSupersedesIsMutable();
+      supersedes_.add(value);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param values The supersedes to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllSupersedes(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureSupersedesIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, supersedes_);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSupersedes() {
+      supersedes_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00200000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+     * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+     * default rules. Not with `multiline`.
+     * </pre>
+     *
+     * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+     * @param value The bytes of the supersedes to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSupersedesBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureSupersedesIsMutable();
+      supersedes_.add(value);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+
     private java.lang.Object etag_ = "";
     /**
      * <pre>
@@ -6322,7 +7898,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00400000;
       onChanged();
       return this;
     }
@@ -6337,7 +7913,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00040000);
+      bitField0_ = (bitField0_ & ~0x00400000);
       onChanged();
       return this;
     }
@@ -6356,7 +7932,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00400000;
       onChanged();
       return this;
     }
@@ -6372,7 +7948,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField0_ & 0x00080000) != 0);
+      return ((bitField0_ & 0x00800000) != 0);
     }
     /**
      * <pre>
@@ -6431,7 +8007,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00800000;
       onChanged();
       return this;
     }
@@ -6446,7 +8022,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00080000);
+      bitField0_ = (bitField0_ & ~0x00800000);
       onChanged();
       return this;
     }
@@ -6465,7 +8041,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00800000;
       onChanged();
       return this;
     }
@@ -6482,7 +8058,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00100000) != 0);
+      return ((bitField0_ & 0x01000000) != 0);
     }
     /**
      * <pre>
@@ -6515,7 +8091,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return this;
     }
@@ -6533,7 +8109,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return this;
     }
@@ -6546,7 +8122,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00100000) != 0) &&
+        if (((bitField0_ & 0x01000000) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -6557,7 +8133,7 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00100000;
+        bitField0_ |= 0x01000000;
         onChanged();
       }
       return this;
@@ -6570,7 +8146,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00100000);
+      bitField0_ = (bitField0_ & ~0x01000000);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -6587,7 +8163,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -6637,7 +8213,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x00200000) != 0);
+      return ((bitField0_ & 0x02000000) != 0);
     }
     /**
      * <pre>
@@ -6693,7 +8269,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -6707,7 +8283,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x00200000);
+      bitField0_ = (bitField0_ & ~0x02000000);
       onChanged();
       return this;
     }
@@ -6725,7 +8301,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }

@@ -537,6 +537,172 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   * @return Whether the entropy field is set.
+   */
+  boolean hasEntropy();
+  /**
+   * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   * @return The entropy.
+   */
+  io.prwarden.v1.Rule.Entropy getEntropy();
+  /**
+   * <pre>
+   * A match is a hit only when its text looks random.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
+   */
+  io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder();
+
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @return A list containing the stopwords.
+   */
+  java.util.List<java.lang.String>
+      getStopwordsList();
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @return The count of stopwords.
+   */
+  int getStopwordsCount();
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @param index The index of the element to return.
+   * @return The stopwords at the given index.
+   */
+  java.lang.String getStopwords(int index);
+  /**
+   * <pre>
+   * A match is no hit when its text, or that of `entropy.group`, has one of these in it,
+   * in any case of letters: at most 100, each of 1 to 100 bytes.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 23 [json_name = "stopwords"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the stopwords at the given index.
+   */
+  com.google.protobuf.ByteString
+      getStopwordsBytes(int index);
+
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @return A list containing the allow.
+   */
+  java.util.List<java.lang.String>
+      getAllowList();
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @return The count of allow.
+   */
+  int getAllowCount();
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @param index The index of the element to return.
+   * @return The allow at the given index.
+   */
+  java.lang.String getAllow(int index);
+  /**
+   * <pre>
+   * A match is no hit when one of these patterns matches in the same text: at most 20,
+   * with the limits of `pattern`.
+   * </pre>
+   *
+   * <code>repeated string allow = 24 [json_name = "allow"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the allow at the given index.
+   */
+  com.google.protobuf.ByteString
+      getAllowBytes(int index);
+
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @return A list containing the supersedes.
+   */
+  java.util.List<java.lang.String>
+      getSupersedesList();
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @return The count of supersedes.
+   */
+  int getSupersedesCount();
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @param index The index of the element to return.
+   * @return The supersedes at the given index.
+   */
+  java.lang.String getSupersedes(int index);
+  /**
+   * <pre>
+   * Identifiers of rules that have no hit on a line on which this one has: at most 50.
+   * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
+   * default rules. Not with `multiline`.
+   * </pre>
+   *
+   * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the supersedes at the given index.
+   */
+  com.google.protobuf.ByteString
+      getSupersedesBytes(int index);
+
+  /**
+   * <pre>
    * Stands for the content of the rule: equal etags mean equal rules. In a
    * request to change the rule it says which content the change is of.
    * </pre>

@@ -47,6 +47,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Rule_Cases_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Rule_Entropy_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Rule_Entropy_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_MatchingCost_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -204,7 +209,7 @@ public final class RuleOuterClass {
       "count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 \001(\0162\032." +
       "prwarden.v1.Ruleset.ScopeH\000R\005scope\210\001\001\"+\n" +
       "\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo" +
-      "\020\002B\010\n\006_scope\"\213\t\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
+      "\020\002B\010\n\006_scope\"\307\n\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
       "\004type\030\002 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004t" +
       "ype\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030\n\007mess" +
       "age\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001(\0162\033.p" +
@@ -221,124 +226,131 @@ public final class RuleOuterClass {
       "chingCostR\014matchingCost\022\034\n\tlanguages\030\017 \003" +
       "(\tR\tlanguages\022\016\n\002in\030( \003(\tR\002in\022\035\n\007enabled" +
       "\030\020 \001(\010H\004R\007enabled\210\001\001\022/\n\004mode\030\021 \001(\0162\026.prw" +
-      "arden.v1.Rule.ModeH\005R\004mode\210\001\001\022\022\n\004etag\030\022 " +
-      "\001(\tR\004etag\022\"\n\ncreated_by\030\023 \001(\tH\006R\tcreated" +
-      "By\210\001\001\0229\n\nupdated_at\030\024 \001(\0132\032.google.proto" +
-      "buf.TimestampR\tupdatedAt\022\"\n\nupdated_by\030\025" +
-      " \001(\tH\007R\tupdatedBy\210\001\001\032;\n\005Paths\022\030\n\007include" +
-      "\030\001 \003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclud" +
-      "e\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_m" +
-      "atch\030\002 \003(\tR\007noMatch\"1\n\004Type\022\017\n\013unspecifi" +
-      "ed\020\000\022\t\n\005regex\020\001\022\r\n\tstructure\020\002\"6\n\004Mode\022\024" +
-      "\n\020mode_unspecified\020\000\022\013\n\007enforce\020\001\022\013\n\007obs" +
-      "erve\020\002B\007\n\005_typeB\013\n\t_severityB\010\n\006_scopeB\007" +
-      "\n\005_repoB\n\n\010_enabledB\007\n\005_modeB\r\n\013_created" +
-      "_byB\r\n\013_updated_by\"|\n\014MatchingCost\0220\n\024mi" +
-      "croseconds_per_mib\030\001 \001(\005R\022microsecondsPe" +
-      "rMib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\t" +
-      "H\000R\006advice\210\001\001B\t\n\007_advice\"\025\n\023ListRulesets" +
-      "Request\"H\n\024ListRulesetsResponse\0220\n\010rules" +
-      "ets\030\001 \003(\0132\024.prwarden.v1.RulesetR\010ruleset" +
-      "s\"&\n\020ListRulesRequest\022\022\n\004name\030\001 \001(\tR\004nam" +
-      "e\"<\n\021ListRulesResponse\022\'\n\005rules\030\001 \003(\0132\021." +
-      "prwarden.v1.RuleR\005rules\" \n\016GetRuleReques" +
-      "t\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleResponse\022%\n\004" +
-      "rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021C" +
-      "reateRuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarde" +
-      "n.v1.RuleR\004rule\";\n\022CreateRuleResponse\022%\n" +
-      "\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n" +
-      "\021UpdateRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004ru" +
-      "le\030\002 \001(\0132\021.prwarden.v1.RuleR\004rule\022;\n\013upd" +
-      "ate_mask\030\003 \001(\0132\032.google.protobuf.FieldMa" +
-      "skR\nupdateMask\";\n\022UpdateRuleResponse\022%\n\004" +
-      "rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021" +
-      "BatchRulesRequest\022\030\n\007version\030\001 \001(\005R\007vers" +
-      "ion\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005r" +
-      "ules\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 " +
-      "\001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRule" +
-      "Change\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036" +
-      ".prwarden.v1.RuleChange.ActionH\000R\006action" +
-      "\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n" +
-      "\013unspecified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n" +
-      "\n\006delete\020\003B\t\n\007_action\"\307\001\n\022BatchRulesResp" +
-      "onse\0221\n\007changes\030\001 \003(\0132\027.prwarden.v1.Rule" +
-      "ChangeR\007changes\022\030\n\007created\030\002 \001(\005R\007create" +
-      "d\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004" +
-      " \001(\005R\007deleted\022\034\n\tunchanged\030\005 \001(\005R\tunchan" +
-      "ged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesRe" +
-      "quest\"l\n\023ExportRulesResponse\022\030\n\007version\030" +
-      "\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden" +
-      ".v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026L" +
-      "istRuleHistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n" +
-      "\tpage_size\030\002 \001(\005R\010pageSize\022\035\n\npage_token" +
-      "\030\003 \001(\tR\tpageToken\"\274\002\n\027ListRuleHistoryRes" +
-      "ponse\022D\n\007entries\030\001 \003(\0132*.prwarden.v1.Lis" +
-      "tRuleHistoryResponse.EntryR\007entries\022&\n\017n" +
-      "ext_page_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005" +
-      "Entry\022*\n\002at\030\001 \001(\0132\032.google.protobuf.Time" +
-      "stampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(" +
-      "\0162\036.prwarden.v1.RuleChange.ActionH\000R\006act" +
-      "ion\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR" +
-      "\004ruleB\t\n\007_action\"\305\001\n\017TestRuleRequest\022/\n\004" +
-      "type\030\001 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004ty" +
-      "pe\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmulti" +
-      "line\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004tex" +
-      "t\022\016\n\002in\030\005 \003(\tR\002in\022\034\n\tlanguages\030\006 \003(\tR\tla" +
-      "nguagesB\007\n\005_type\"\224\002\n\020TestRuleResponse\0225\n" +
-      "\004hits\030\001 \003(\0132!.prwarden.v1.TestRuleRespon" +
-      "se.HitR\004hits\022\034\n\ttruncated\030\002 \001(\010R\ttruncat" +
-      "ed\022>\n\rmatching_cost\030\003 \001(\0132\031.prwarden.v1." +
-      "MatchingCostR\014matchingCost\032k\n\003Hit\022\022\n\004lin" +
-      "e\030\001 \001(\005R\004line\022\026\n\006column\030\002 \001(\005R\006column\022\031\n" +
-      "\010end_line\030\003 \001(\005R\007endLine\022\035\n\nend_column\030\004" +
-      " \001(\005R\tendColumn\"~\n\017TryRulesRequest\022\'\n\005ru" +
-      "les\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\022\027\n\004l" +
-      "ast\030\002 \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004re" +
-      "po\210\001\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020TryRulesResp" +
-      "onse\022<\n\005rules\030\001 \003(\0132&.prwarden.v1.TryRul" +
-      "esResponse.RuleHitsR\005rules\022N\n\rpull_reque" +
-      "sts\030\002 \003(\0132).prwarden.v1.TryRulesResponse" +
-      ".PullRequestR\014pullRequests\022\030\n\007untried\030\003 " +
-      "\001(\005R\007untried\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001" +
-      "(\tR\006ruleId\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_r" +
-      "equests\030\003 \001(\005R\014pullRequests\022>\n\rmatching_" +
-      "cost\030\004 \001(\0132\031.prwarden.v1.MatchingCostR\014m" +
-      "atchingCost\032\357\001\n\013PullRequest\022\033\n\treview_id" +
-      "\030\001 \001(\tR\010reviewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\t" +
-      "pr_number\030\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R" +
-      "\004hits\0220\n\010findings\030\005 \003(\0132\024.prwarden.v1.Fi" +
-      "ndingR\010findings\022\034\n\ttruncated\030\006 \001(\010R\ttrun" +
-      "cated\022.\n\005error\030\007 \001(\0132\030.prwarden.v1.Revie" +
-      "wErrorR\005error\"#\n\021DeleteRuleRequest\022\016\n\002id" +
-      "\030\001 \001(\tR\002id\"\024\n\022DeleteRuleResponse2\374\007\n\013Rul" +
-      "eService\022S\n\014ListRulesets\022 .prwarden.v1.L" +
-      "istRulesetsRequest\032!.prwarden.v1.ListRul" +
-      "esetsResponse\022J\n\tListRules\022\035.prwarden.v1" +
-      ".ListRulesRequest\032\036.prwarden.v1.ListRule" +
-      "sResponse\022D\n\007GetRule\022\033.prwarden.v1.GetRu" +
-      "leRequest\032\034.prwarden.v1.GetRuleResponse\022" +
-      "`\n\nCreateRule\022\036.prwarden.v1.CreateRuleRe" +
-      "quest\032\037.prwarden.v1.CreateRuleResponse\"\021" +
-      "\262\373\030\r\n\013rule.create\022`\n\nUpdateRule\022\036.prward" +
-      "en.v1.UpdateRuleRequest\032\037.prwarden.v1.Up" +
-      "dateRuleResponse\"\021\262\373\030\r\n\013rule.update\022`\n\nB" +
-      "atchRules\022\036.prwarden.v1.BatchRulesReques" +
-      "t\032\037.prwarden.v1.BatchRulesResponse\"\017\262\373\030\013" +
-      "\n\trule.push(\001\022P\n\013ExportRules\022\037.prwarden." +
-      "v1.ExportRulesRequest\032 .prwarden.v1.Expo" +
-      "rtRulesResponse\022\\\n\017ListRuleHistory\022#.prw" +
-      "arden.v1.ListRuleHistoryRequest\032$.prward" +
-      "en.v1.ListRuleHistoryResponse\022f\n\010TestRul" +
-      "e\022\034.prwarden.v1.TestRuleRequest\032\035.prward" +
-      "en.v1.TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it s" +
-      "tores nothing\022f\n\010TryRules\022\034.prwarden.v1." +
-      "TryRulesRequest\032\035.prwarden.v1.TryRulesRe" +
-      "sponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n" +
-      "\nDeleteRule\022\036.prwarden.v1.DeleteRuleRequ" +
-      "est\032\037.prwarden.v1.DeleteRuleResponse\"\021\262\373" +
-      "\030\r\n\013rule.deleteBN\n\016io.prwarden.v1P\001Z:git" +
-      "hub.com/prwarden/prwarden/gen/go/prwarde" +
-      "n/v1;prwardenv1b\006proto3"
+      "arden.v1.Rule.ModeH\005R\004mode\210\001\001\0223\n\007entropy" +
+      "\030\026 \001(\0132\031.prwarden.v1.Rule.EntropyR\007entro" +
+      "py\022\034\n\tstopwords\030\027 \003(\tR\tstopwords\022\024\n\005allo" +
+      "w\030\030 \003(\tR\005allow\022\036\n\nsupersedes\030\031 \003(\tR\nsupe" +
+      "rsedes\022\022\n\004etag\030\022 \001(\tR\004etag\022\"\n\ncreated_by" +
+      "\030\023 \001(\tH\006R\tcreatedBy\210\001\001\0229\n\nupdated_at\030\024 \001" +
+      "(\0132\032.google.protobuf.TimestampR\tupdatedA" +
+      "t\022\"\n\nupdated_by\030\025 \001(\tH\007R\tupdatedBy\210\001\001\032;\n" +
+      "\005Paths\022\030\n\007include\030\001 \003(\tR\007include\022\030\n\007excl" +
+      "ude\030\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005match\030\001 \003" +
+      "(\tR\005match\022\031\n\010no_match\030\002 \003(\tR\007noMatch\0321\n\007" +
+      "Entropy\022\020\n\003min\030\001 \001(\001R\003min\022\024\n\005group\030\002 \001(\005" +
+      "R\005group\"1\n\004Type\022\017\n\013unspecified\020\000\022\t\n\005rege" +
+      "x\020\001\022\r\n\tstructure\020\002\"6\n\004Mode\022\024\n\020mode_unspe" +
+      "cified\020\000\022\013\n\007enforce\020\001\022\013\n\007observe\020\002B\007\n\005_t" +
+      "ypeB\013\n\t_severityB\010\n\006_scopeB\007\n\005_repoB\n\n\010_" +
+      "enabledB\007\n\005_modeB\r\n\013_created_byB\r\n\013_upda" +
+      "ted_by\"|\n\014MatchingCost\0220\n\024microseconds_p" +
+      "er_mib\030\001 \001(\005R\022microsecondsPerMib\022\022\n\004weak" +
+      "\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R\006advice\210\001" +
+      "\001B\t\n\007_advice\"\025\n\023ListRulesetsRequest\"H\n\024L" +
+      "istRulesetsResponse\0220\n\010rulesets\030\001 \003(\0132\024." +
+      "prwarden.v1.RulesetR\010rulesets\"&\n\020ListRul" +
+      "esRequest\022\022\n\004name\030\001 \001(\tR\004name\"<\n\021ListRul" +
+      "esResponse\022\'\n\005rules\030\001 \003(\0132\021.prwarden.v1." +
+      "RuleR\005rules\" \n\016GetRuleRequest\022\016\n\002id\030\001 \001(" +
+      "\tR\002id\"8\n\017GetRuleResponse\022%\n\004rule\030\001 \001(\0132\021" +
+      ".prwarden.v1.RuleR\004rule\":\n\021CreateRuleReq" +
+      "uest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004r" +
+      "ule\";\n\022CreateRuleResponse\022%\n\004rule\030\001 \001(\0132" +
+      "\021.prwarden.v1.RuleR\004rule\"\207\001\n\021UpdateRuleR" +
+      "equest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rule\030\002 \001(\0132\021.p" +
+      "rwarden.v1.RuleR\004rule\022;\n\013update_mask\030\003 \001" +
+      "(\0132\032.google.protobuf.FieldMaskR\nupdateMa" +
+      "sk\";\n\022UpdateRuleResponse\022%\n\004rule\030\001 \001(\0132\021" +
+      ".prwarden.v1.RuleR\004rule\"\231\001\n\021BatchRulesRe" +
+      "quest\022\030\n\007version\030\001 \001(\005R\007version\022\'\n\005rules" +
+      "\030\002 \003(\0132\021.prwarden.v1.RuleR\005rules\022\024\n\005prun" +
+      "e\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001(\010R\006dryRun\022" +
+      "\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleChange\022\016\n\002id" +
+      "\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036.prwarden.v1" +
+      ".RuleChange.ActionH\000R\006action\210\001\001\022\026\n\006field" +
+      "s\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013unspecified" +
+      "\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n\006delete\020\003B\t" +
+      "\n\007_action\"\307\001\n\022BatchRulesResponse\0221\n\007chan" +
+      "ges\030\001 \003(\0132\027.prwarden.v1.RuleChangeR\007chan" +
+      "ges\022\030\n\007created\030\002 \001(\005R\007created\022\030\n\007updated" +
+      "\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 \001(\005R\007delete" +
+      "d\022\034\n\tunchanged\030\005 \001(\005R\tunchanged\022\022\n\004etag\030" +
+      "\006 \001(\tR\004etag\"\024\n\022ExportRulesRequest\"l\n\023Exp" +
+      "ortRulesResponse\022\030\n\007version\030\001 \001(\005R\007versi" +
+      "on\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005ru" +
+      "les\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026ListRuleHisto" +
+      "ryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\tpage_size\030\002" +
+      " \001(\005R\010pageSize\022\035\n\npage_token\030\003 \001(\tR\tpage" +
+      "Token\"\274\002\n\027ListRuleHistoryResponse\022D\n\007ent" +
+      "ries\030\001 \003(\0132*.prwarden.v1.ListRuleHistory" +
+      "Response.EntryR\007entries\022&\n\017next_page_tok" +
+      "en\030\002 \001(\tR\rnextPageToken\032\262\001\n\005Entry\022*\n\002at\030" +
+      "\001 \001(\0132\032.google.protobuf.TimestampR\002at\022\016\n" +
+      "\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\0162\036.prwarden" +
+      ".v1.RuleChange.ActionH\000R\006action\210\001\001\022%\n\004ru" +
+      "le\030\004 \001(\0132\021.prwarden.v1.RuleR\004ruleB\t\n\007_ac" +
+      "tion\"\256\002\n\017TestRuleRequest\022/\n\004type\030\001 \001(\0162\026" +
+      ".prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007pat" +
+      "tern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030\003 \001(\010R\t" +
+      "multiline\022\022\n\004text\030\004 \001(\tR\004text\0223\n\007entropy" +
+      "\030\005 \001(\0132\031.prwarden.v1.Rule.EntropyR\007entro" +
+      "py\022\034\n\tstopwords\030\006 \003(\tR\tstopwords\022\024\n\005allo" +
+      "w\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002in\022\034\n\tlangua" +
+      "ges\030\t \003(\tR\tlanguagesB\007\n\005_type\"\224\002\n\020TestRu" +
+      "leResponse\0225\n\004hits\030\001 \003(\0132!.prwarden.v1.T" +
+      "estRuleResponse.HitR\004hits\022\034\n\ttruncated\030\002" +
+      " \001(\010R\ttruncated\022>\n\rmatching_cost\030\003 \001(\0132\031" +
+      ".prwarden.v1.MatchingCostR\014matchingCost\032" +
+      "k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026\n\006column\030\002 \001" +
+      "(\005R\006column\022\031\n\010end_line\030\003 \001(\005R\007endLine\022\035\n" +
+      "\nend_column\030\004 \001(\005R\tendColumn\"~\n\017TryRules" +
+      "Request\022\'\n\005rules\030\001 \003(\0132\021.prwarden.v1.Rul" +
+      "eR\005rules\022\027\n\004last\030\002 \001(\005H\000R\004last\210\001\001\022\027\n\004rep" +
+      "o\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n" +
+      "\020TryRulesResponse\022<\n\005rules\030\001 \003(\0132&.prwar" +
+      "den.v1.TryRulesResponse.RuleHitsR\005rules\022" +
+      "N\n\rpull_requests\030\002 \003(\0132).prwarden.v1.Try" +
+      "RulesResponse.PullRequestR\014pullRequests\022" +
+      "\030\n\007untried\030\003 \001(\005R\007untried\032\234\001\n\010RuleHits\022\027" +
+      "\n\007rule_id\030\001 \001(\tR\006ruleId\022\022\n\004hits\030\002 \001(\005R\004h" +
+      "its\022#\n\rpull_requests\030\003 \001(\005R\014pullRequests" +
+      "\022>\n\rmatching_cost\030\004 \001(\0132\031.prwarden.v1.Ma" +
+      "tchingCostR\014matchingCost\032\357\001\n\013PullRequest" +
+      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022\022\n\004repo\030\002 " +
+      "\001(\tR\004repo\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
+      "\n\004hits\030\004 \001(\005R\004hits\0220\n\010findings\030\005 \003(\0132\024.p" +
+      "rwarden.v1.FindingR\010findings\022\034\n\ttruncate" +
+      "d\030\006 \001(\010R\ttruncated\022.\n\005error\030\007 \001(\0132\030.prwa" +
+      "rden.v1.ReviewErrorR\005error\"#\n\021DeleteRule" +
+      "Request\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022DeleteRuleRes" +
+      "ponse2\374\007\n\013RuleService\022S\n\014ListRulesets\022 ." +
+      "prwarden.v1.ListRulesetsRequest\032!.prward" +
+      "en.v1.ListRulesetsResponse\022J\n\tListRules\022" +
+      "\035.prwarden.v1.ListRulesRequest\032\036.prwarde" +
+      "n.v1.ListRulesResponse\022D\n\007GetRule\022\033.prwa" +
+      "rden.v1.GetRuleRequest\032\034.prwarden.v1.Get" +
+      "RuleResponse\022`\n\nCreateRule\022\036.prwarden.v1" +
+      ".CreateRuleRequest\032\037.prwarden.v1.CreateR" +
+      "uleResponse\"\021\262\373\030\r\n\013rule.create\022`\n\nUpdate" +
+      "Rule\022\036.prwarden.v1.UpdateRuleRequest\032\037.p" +
+      "rwarden.v1.UpdateRuleResponse\"\021\262\373\030\r\n\013rul" +
+      "e.update\022`\n\nBatchRules\022\036.prwarden.v1.Bat" +
+      "chRulesRequest\032\037.prwarden.v1.BatchRulesR" +
+      "esponse\"\017\262\373\030\013\n\trule.push(\001\022P\n\013ExportRule" +
+      "s\022\037.prwarden.v1.ExportRulesRequest\032 .prw" +
+      "arden.v1.ExportRulesResponse\022\\\n\017ListRule" +
+      "History\022#.prwarden.v1.ListRuleHistoryReq" +
+      "uest\032$.prwarden.v1.ListRuleHistoryRespon" +
+      "se\022f\n\010TestRule\022\034.prwarden.v1.TestRuleReq" +
+      "uest\032\035.prwarden.v1.TestRuleResponse\"\035\262\373\030" +
+      "\031\n\004NONE\022\021it stores nothing\022f\n\010TryRules\022\034" +
+      ".prwarden.v1.TryRulesRequest\032\035.prwarden." +
+      "v1.TryRulesResponse\"\035\262\373\030\031\n\004NONE\022\021it stor" +
+      "es nothing\022`\n\nDeleteRule\022\036.prwarden.v1.D" +
+      "eleteRuleRequest\032\037.prwarden.v1.DeleteRul" +
+      "eResponse\"\021\262\373\030\r\n\013rule.deleteBN\n\016io.prwar" +
+      "den.v1P\001Z:github.com/prwarden/prwarden/g" +
+      "en/go/prwarden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -360,7 +372,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Enabled", "Mode", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -373,6 +385,12 @@ public final class RuleOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_Cases_descriptor,
         new java.lang.String[] { "Match", "NoMatch", });
+    internal_static_prwarden_v1_Rule_Entropy_descriptor =
+      internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(2);
+    internal_static_prwarden_v1_Rule_Entropy_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Rule_Entropy_descriptor,
+        new java.lang.String[] { "Min", "Group", });
     internal_static_prwarden_v1_MatchingCost_descriptor =
       getDescriptor().getMessageTypes().get(2);
     internal_static_prwarden_v1_MatchingCost_fieldAccessorTable = new
@@ -492,7 +510,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
-        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "In", "Languages", });
+        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
       getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_TestRuleResponse_fieldAccessorTable = new

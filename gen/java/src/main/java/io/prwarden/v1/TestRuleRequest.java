@@ -35,6 +35,10 @@ private static final long serialVersionUID = 0L;
     type_ = 0;
     pattern_ = "";
     text_ = "";
+    stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
     in_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
@@ -201,7 +205,151 @@ private static final long serialVersionUID = 0L;
     }
   }
 
-  public static final int IN_FIELD_NUMBER = 5;
+  public static final int ENTROPY_FIELD_NUMBER = 5;
+  private io.prwarden.v1.Rule.Entropy entropy_;
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return Whether the entropy field is set.
+   */
+  @java.lang.Override
+  public boolean hasEntropy() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return The entropy.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Rule.Entropy getEntropy() {
+    return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder() {
+    return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+  }
+
+  public static final int STOPWORDS_FIELD_NUMBER = 6;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList stopwords_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return A list containing the stopwords.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getStopwordsList() {
+    return stopwords_;
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return The count of stopwords.
+   */
+  public int getStopwordsCount() {
+    return stopwords_.size();
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the element to return.
+   * @return The stopwords at the given index.
+   */
+  public java.lang.String getStopwords(int index) {
+    return stopwords_.get(index);
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the stopwords at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getStopwordsBytes(int index) {
+    return stopwords_.getByteString(index);
+  }
+
+  public static final int ALLOW_FIELD_NUMBER = 7;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList allow_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return A list containing the allow.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getAllowList() {
+    return allow_;
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return The count of allow.
+   */
+  public int getAllowCount() {
+    return allow_.size();
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the element to return.
+   * @return The allow at the given index.
+   */
+  public java.lang.String getAllow(int index) {
+    return allow_.get(index);
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the allow at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getAllowBytes(int index) {
+    return allow_.getByteString(index);
+  }
+
+  public static final int IN_FIELD_NUMBER = 8;
   @SuppressWarnings("serial")
   private com.google.protobuf.LazyStringArrayList in_ =
       com.google.protobuf.LazyStringArrayList.emptyList();
@@ -210,7 +358,7 @@ private static final long serialVersionUID = 0L;
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @return A list containing the in.
    */
   public com.google.protobuf.ProtocolStringList
@@ -222,7 +370,7 @@ private static final long serialVersionUID = 0L;
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @return The count of in.
    */
   public int getInCount() {
@@ -233,7 +381,7 @@ private static final long serialVersionUID = 0L;
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @param index The index of the element to return.
    * @return The in at the given index.
    */
@@ -245,7 +393,7 @@ private static final long serialVersionUID = 0L;
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @param index The index of the value to return.
    * @return The bytes of the in at the given index.
    */
@@ -254,7 +402,7 @@ private static final long serialVersionUID = 0L;
     return in_.getByteString(index);
   }
 
-  public static final int LANGUAGES_FIELD_NUMBER = 6;
+  public static final int LANGUAGES_FIELD_NUMBER = 9;
   @SuppressWarnings("serial")
   private com.google.protobuf.LazyStringArrayList languages_ =
       com.google.protobuf.LazyStringArrayList.emptyList();
@@ -264,7 +412,7 @@ private static final long serialVersionUID = 0L;
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @return A list containing the languages.
    */
   public com.google.protobuf.ProtocolStringList
@@ -277,7 +425,7 @@ private static final long serialVersionUID = 0L;
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @return The count of languages.
    */
   public int getLanguagesCount() {
@@ -289,7 +437,7 @@ private static final long serialVersionUID = 0L;
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @param index The index of the element to return.
    * @return The languages at the given index.
    */
@@ -302,7 +450,7 @@ private static final long serialVersionUID = 0L;
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @param index The index of the value to return.
    * @return The bytes of the languages at the given index.
    */
@@ -337,11 +485,20 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(text_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 4, text_);
     }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeMessage(5, getEntropy());
+    }
+    for (int i = 0; i < stopwords_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 6, stopwords_.getRaw(i));
+    }
+    for (int i = 0; i < allow_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 7, allow_.getRaw(i));
+    }
     for (int i = 0; i < in_.size(); i++) {
-      com.google.protobuf.GeneratedMessage.writeString(output, 5, in_.getRaw(i));
+      com.google.protobuf.GeneratedMessage.writeString(output, 8, in_.getRaw(i));
     }
     for (int i = 0; i < languages_.size(); i++) {
-      com.google.protobuf.GeneratedMessage.writeString(output, 6, languages_.getRaw(i));
+      com.google.protobuf.GeneratedMessage.writeString(output, 9, languages_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -365,6 +522,26 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(text_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(4, text_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(5, getEntropy());
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < stopwords_.size(); i++) {
+        dataSize += computeStringSizeNoTag(stopwords_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getStopwordsList().size();
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < allow_.size(); i++) {
+        dataSize += computeStringSizeNoTag(allow_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getAllowList().size();
     }
     {
       int dataSize = 0;
@@ -407,6 +584,15 @@ private static final long serialVersionUID = 0L;
         != other.getMultiline()) return false;
     if (!getText()
         .equals(other.getText())) return false;
+    if (hasEntropy() != other.hasEntropy()) return false;
+    if (hasEntropy()) {
+      if (!getEntropy()
+          .equals(other.getEntropy())) return false;
+    }
+    if (!getStopwordsList()
+        .equals(other.getStopwordsList())) return false;
+    if (!getAllowList()
+        .equals(other.getAllowList())) return false;
     if (!getInList()
         .equals(other.getInList())) return false;
     if (!getLanguagesList()
@@ -433,6 +619,18 @@ private static final long serialVersionUID = 0L;
         getMultiline());
     hash = (37 * hash) + TEXT_FIELD_NUMBER;
     hash = (53 * hash) + getText().hashCode();
+    if (hasEntropy()) {
+      hash = (37 * hash) + ENTROPY_FIELD_NUMBER;
+      hash = (53 * hash) + getEntropy().hashCode();
+    }
+    if (getStopwordsCount() > 0) {
+      hash = (37 * hash) + STOPWORDS_FIELD_NUMBER;
+      hash = (53 * hash) + getStopwordsList().hashCode();
+    }
+    if (getAllowCount() > 0) {
+      hash = (37 * hash) + ALLOW_FIELD_NUMBER;
+      hash = (53 * hash) + getAllowList().hashCode();
+    }
     if (getInCount() > 0) {
       hash = (37 * hash) + IN_FIELD_NUMBER;
       hash = (53 * hash) + getInList().hashCode();
@@ -564,13 +762,19 @@ private static final long serialVersionUID = 0L;
 
     // Construct using io.prwarden.v1.TestRuleRequest.newBuilder()
     private Builder() {
-
+      maybeForceBuilderInitialization();
     }
 
     private Builder(
         com.google.protobuf.GeneratedMessage.BuilderParent parent) {
       super(parent);
-
+      maybeForceBuilderInitialization();
+    }
+    private void maybeForceBuilderInitialization() {
+      if (com.google.protobuf.GeneratedMessage
+              .alwaysUseFieldBuilders) {
+        internalGetEntropyFieldBuilder();
+      }
     }
     @java.lang.Override
     public Builder clear() {
@@ -580,6 +784,15 @@ private static final long serialVersionUID = 0L;
       pattern_ = "";
       multiline_ = false;
       text_ = "";
+      entropy_ = null;
+      if (entropyBuilder_ != null) {
+        entropyBuilder_.dispose();
+        entropyBuilder_ = null;
+      }
+      stopwords_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
+      allow_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       in_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
       languages_ =
@@ -632,10 +845,24 @@ private static final long serialVersionUID = 0L;
         result.text_ = text_;
       }
       if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.entropy_ = entropyBuilder_ == null
+            ? entropy_
+            : entropyBuilder_.build();
+        to_bitField0_ |= 0x00000002;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        stopwords_.makeImmutable();
+        result.stopwords_ = stopwords_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        allow_.makeImmutable();
+        result.allow_ = allow_;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
         in_.makeImmutable();
         result.in_ = in_;
       }
-      if (((from_bitField0_ & 0x00000020) != 0)) {
+      if (((from_bitField0_ & 0x00000100) != 0)) {
         languages_.makeImmutable();
         result.languages_ = languages_;
       }
@@ -670,10 +897,33 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000008;
         onChanged();
       }
+      if (other.hasEntropy()) {
+        mergeEntropy(other.getEntropy());
+      }
+      if (!other.stopwords_.isEmpty()) {
+        if (stopwords_.isEmpty()) {
+          stopwords_ = other.stopwords_;
+          bitField0_ |= 0x00000020;
+        } else {
+          ensureStopwordsIsMutable();
+          stopwords_.addAll(other.stopwords_);
+        }
+        onChanged();
+      }
+      if (!other.allow_.isEmpty()) {
+        if (allow_.isEmpty()) {
+          allow_ = other.allow_;
+          bitField0_ |= 0x00000040;
+        } else {
+          ensureAllowIsMutable();
+          allow_.addAll(other.allow_);
+        }
+        onChanged();
+      }
       if (!other.in_.isEmpty()) {
         if (in_.isEmpty()) {
           in_ = other.in_;
-          bitField0_ |= 0x00000010;
+          bitField0_ |= 0x00000080;
         } else {
           ensureInIsMutable();
           in_.addAll(other.in_);
@@ -683,7 +933,7 @@ private static final long serialVersionUID = 0L;
       if (!other.languages_.isEmpty()) {
         if (languages_.isEmpty()) {
           languages_ = other.languages_;
-          bitField0_ |= 0x00000020;
+          bitField0_ |= 0x00000100;
         } else {
           ensureLanguagesIsMutable();
           languages_.addAll(other.languages_);
@@ -737,17 +987,36 @@ private static final long serialVersionUID = 0L;
               break;
             } // case 34
             case 42: {
-              java.lang.String s = input.readStringRequireUtf8();
-              ensureInIsMutable();
-              in_.add(s);
+              input.readMessage(
+                  internalGetEntropyFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000010;
               break;
             } // case 42
             case 50: {
               java.lang.String s = input.readStringRequireUtf8();
+              ensureStopwordsIsMutable();
+              stopwords_.add(s);
+              break;
+            } // case 50
+            case 58: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureAllowIsMutable();
+              allow_.add(s);
+              break;
+            } // case 58
+            case 66: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureInIsMutable();
+              in_.add(s);
+              break;
+            } // case 66
+            case 74: {
+              java.lang.String s = input.readStringRequireUtf8();
               ensureLanguagesIsMutable();
               languages_.add(s);
               break;
-            } // case 50
+            } // case 74
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1075,20 +1344,471 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private io.prwarden.v1.Rule.Entropy entropy_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder> entropyBuilder_;
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     * @return Whether the entropy field is set.
+     */
+    public boolean hasEntropy() {
+      return ((bitField0_ & 0x00000010) != 0);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     * @return The entropy.
+     */
+    public io.prwarden.v1.Rule.Entropy getEntropy() {
+      if (entropyBuilder_ == null) {
+        return entropy_ == null ? io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+      } else {
+        return entropyBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public Builder setEntropy(io.prwarden.v1.Rule.Entropy value) {
+      if (entropyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        entropy_ = value;
+      } else {
+        entropyBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public Builder setEntropy(
+        io.prwarden.v1.Rule.Entropy.Builder builderForValue) {
+      if (entropyBuilder_ == null) {
+        entropy_ = builderForValue.build();
+      } else {
+        entropyBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public Builder mergeEntropy(io.prwarden.v1.Rule.Entropy value) {
+      if (entropyBuilder_ == null) {
+        if (((bitField0_ & 0x00000010) != 0) &&
+          entropy_ != null &&
+          entropy_ != io.prwarden.v1.Rule.Entropy.getDefaultInstance()) {
+          getEntropyBuilder().mergeFrom(value);
+        } else {
+          entropy_ = value;
+        }
+      } else {
+        entropyBuilder_.mergeFrom(value);
+      }
+      if (entropy_ != null) {
+        bitField0_ |= 0x00000010;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public Builder clearEntropy() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      entropy_ = null;
+      if (entropyBuilder_ != null) {
+        entropyBuilder_.dispose();
+        entropyBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public io.prwarden.v1.Rule.Entropy.Builder getEntropyBuilder() {
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return internalGetEntropyFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    public io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder() {
+      if (entropyBuilder_ != null) {
+        return entropyBuilder_.getMessageOrBuilder();
+      } else {
+        return entropy_ == null ?
+            io.prwarden.v1.Rule.Entropy.getDefaultInstance() : entropy_;
+      }
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder> 
+        internalGetEntropyFieldBuilder() {
+      if (entropyBuilder_ == null) {
+        entropyBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Rule.Entropy, io.prwarden.v1.Rule.Entropy.Builder, io.prwarden.v1.Rule.EntropyOrBuilder>(
+                getEntropy(),
+                getParentForChildren(),
+                isClean());
+        entropy_ = null;
+      }
+      return entropyBuilder_;
+    }
+
+    private com.google.protobuf.LazyStringArrayList stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureStopwordsIsMutable() {
+      if (!stopwords_.isModifiable()) {
+        stopwords_ = new com.google.protobuf.LazyStringArrayList(stopwords_);
+      }
+      bitField0_ |= 0x00000020;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @return A list containing the stopwords.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getStopwordsList() {
+      stopwords_.makeImmutable();
+      return stopwords_;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @return The count of stopwords.
+     */
+    public int getStopwordsCount() {
+      return stopwords_.size();
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param index The index of the element to return.
+     * @return The stopwords at the given index.
+     */
+    public java.lang.String getStopwords(int index) {
+      return stopwords_.get(index);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the stopwords at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getStopwordsBytes(int index) {
+      return stopwords_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param index The index to set the value at.
+     * @param value The stopwords to set.
+     * @return This builder for chaining.
+     */
+    public Builder setStopwords(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureStopwordsIsMutable();
+      stopwords_.set(index, value);
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param value The stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addStopwords(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureStopwordsIsMutable();
+      stopwords_.add(value);
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param values The stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllStopwords(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureStopwordsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, stopwords_);
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearStopwords() {
+      stopwords_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00000020);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+     * @param value The bytes of the stopwords to add.
+     * @return This builder for chaining.
+     */
+    public Builder addStopwordsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureStopwordsIsMutable();
+      stopwords_.add(value);
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureAllowIsMutable() {
+      if (!allow_.isModifiable()) {
+        allow_ = new com.google.protobuf.LazyStringArrayList(allow_);
+      }
+      bitField0_ |= 0x00000040;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @return A list containing the allow.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getAllowList() {
+      allow_.makeImmutable();
+      return allow_;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @return The count of allow.
+     */
+    public int getAllowCount() {
+      return allow_.size();
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param index The index of the element to return.
+     * @return The allow at the given index.
+     */
+    public java.lang.String getAllow(int index) {
+      return allow_.get(index);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the allow at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getAllowBytes(int index) {
+      return allow_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param index The index to set the value at.
+     * @param value The allow to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAllow(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureAllowIsMutable();
+      allow_.set(index, value);
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param value The allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllow(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureAllowIsMutable();
+      allow_.add(value);
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param values The allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllAllow(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureAllowIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, allow_);
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAllow() {
+      allow_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00000040);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>repeated string allow = 7 [json_name = "allow"];</code>
+     * @param value The bytes of the allow to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllowBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureAllowIsMutable();
+      allow_.add(value);
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+
     private com.google.protobuf.LazyStringArrayList in_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
     private void ensureInIsMutable() {
       if (!in_.isModifiable()) {
         in_ = new com.google.protobuf.LazyStringArrayList(in_);
       }
-      bitField0_ |= 0x00000010;
+      bitField0_ |= 0x00000080;
     }
     /**
      * <pre>
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @return A list containing the in.
      */
     public com.google.protobuf.ProtocolStringList
@@ -1101,7 +1821,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @return The count of in.
      */
     public int getInCount() {
@@ -1112,7 +1832,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param index The index of the element to return.
      * @return The in at the given index.
      */
@@ -1124,7 +1844,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param index The index of the value to return.
      * @return The bytes of the in at the given index.
      */
@@ -1137,7 +1857,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param index The index to set the value at.
      * @param value The in to set.
      * @return This builder for chaining.
@@ -1147,7 +1867,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureInIsMutable();
       in_.set(index, value);
-      bitField0_ |= 0x00000010;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -1156,7 +1876,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param value The in to add.
      * @return This builder for chaining.
      */
@@ -1165,7 +1885,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureInIsMutable();
       in_.add(value);
-      bitField0_ |= 0x00000010;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -1174,7 +1894,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param values The in to add.
      * @return This builder for chaining.
      */
@@ -1183,7 +1903,7 @@ private static final long serialVersionUID = 0L;
       ensureInIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, in_);
-      bitField0_ |= 0x00000010;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -1192,13 +1912,13 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @return This builder for chaining.
      */
     public Builder clearIn() {
       in_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00000010);;
+      bitField0_ = (bitField0_ & ~0x00000080);;
       onChanged();
       return this;
     }
@@ -1207,7 +1927,7 @@ private static final long serialVersionUID = 0L;
      * Where a match counts, as Rule.in.
      * </pre>
      *
-     * <code>repeated string in = 5 [json_name = "in"];</code>
+     * <code>repeated string in = 8 [json_name = "in"];</code>
      * @param value The bytes of the in to add.
      * @return This builder for chaining.
      */
@@ -1217,7 +1937,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureInIsMutable();
       in_.add(value);
-      bitField0_ |= 0x00000010;
+      bitField0_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -1228,7 +1948,7 @@ private static final long serialVersionUID = 0L;
       if (!languages_.isModifiable()) {
         languages_ = new com.google.protobuf.LazyStringArrayList(languages_);
       }
-      bitField0_ |= 0x00000020;
+      bitField0_ |= 0x00000100;
     }
     /**
      * <pre>
@@ -1236,7 +1956,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @return A list containing the languages.
      */
     public com.google.protobuf.ProtocolStringList
@@ -1250,7 +1970,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @return The count of languages.
      */
     public int getLanguagesCount() {
@@ -1262,7 +1982,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param index The index of the element to return.
      * @return The languages at the given index.
      */
@@ -1275,7 +1995,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param index The index of the value to return.
      * @return The bytes of the languages at the given index.
      */
@@ -1289,7 +2009,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param index The index to set the value at.
      * @param value The languages to set.
      * @return This builder for chaining.
@@ -1299,7 +2019,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureLanguagesIsMutable();
       languages_.set(index, value);
-      bitField0_ |= 0x00000020;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -1309,7 +2029,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param value The languages to add.
      * @return This builder for chaining.
      */
@@ -1318,7 +2038,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureLanguagesIsMutable();
       languages_.add(value);
-      bitField0_ |= 0x00000020;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -1328,7 +2048,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param values The languages to add.
      * @return This builder for chaining.
      */
@@ -1337,7 +2057,7 @@ private static final long serialVersionUID = 0L;
       ensureLanguagesIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, languages_);
-      bitField0_ |= 0x00000020;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -1347,13 +2067,13 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @return This builder for chaining.
      */
     public Builder clearLanguages() {
       languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00000020);;
+      bitField0_ = (bitField0_ & ~0x00000100);;
       onChanged();
       return this;
     }
@@ -1363,7 +2083,7 @@ private static final long serialVersionUID = 0L;
      * comments and strings are known; without one, the usual kinds of comments count.
      * </pre>
      *
-     * <code>repeated string languages = 6 [json_name = "languages"];</code>
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
      * @param value The bytes of the languages to add.
      * @return This builder for chaining.
      */
@@ -1373,7 +2093,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureLanguagesIsMutable();
       languages_.add(value);
-      bitField0_ |= 0x00000020;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }

@@ -90,10 +90,119 @@ public interface TestRuleRequestOrBuilder extends
 
   /**
    * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return Whether the entropy field is set.
+   */
+  boolean hasEntropy();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   * @return The entropy.
+   */
+  io.prwarden.v1.Rule.Entropy getEntropy();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Rule.Entropy entropy = 5 [json_name = "entropy"];</code>
+   */
+  io.prwarden.v1.Rule.EntropyOrBuilder getEntropyOrBuilder();
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return A list containing the stopwords.
+   */
+  java.util.List<java.lang.String>
+      getStopwordsList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @return The count of stopwords.
+   */
+  int getStopwordsCount();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the element to return.
+   * @return The stopwords at the given index.
+   */
+  java.lang.String getStopwords(int index);
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string stopwords = 6 [json_name = "stopwords"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the stopwords at the given index.
+   */
+  com.google.protobuf.ByteString
+      getStopwordsBytes(int index);
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return A list containing the allow.
+   */
+  java.util.List<java.lang.String>
+      getAllowList();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @return The count of allow.
+   */
+  int getAllowCount();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the element to return.
+   * @return The allow at the given index.
+   */
+  java.lang.String getAllow(int index);
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>repeated string allow = 7 [json_name = "allow"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the allow at the given index.
+   */
+  com.google.protobuf.ByteString
+      getAllowBytes(int index);
+
+  /**
+   * <pre>
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @return A list containing the in.
    */
   java.util.List<java.lang.String>
@@ -103,7 +212,7 @@ public interface TestRuleRequestOrBuilder extends
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @return The count of in.
    */
   int getInCount();
@@ -112,7 +221,7 @@ public interface TestRuleRequestOrBuilder extends
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @param index The index of the element to return.
    * @return The in at the given index.
    */
@@ -122,7 +231,7 @@ public interface TestRuleRequestOrBuilder extends
    * Where a match counts, as Rule.in.
    * </pre>
    *
-   * <code>repeated string in = 5 [json_name = "in"];</code>
+   * <code>repeated string in = 8 [json_name = "in"];</code>
    * @param index The index of the value to return.
    * @return The bytes of the in at the given index.
    */
@@ -135,7 +244,7 @@ public interface TestRuleRequestOrBuilder extends
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @return A list containing the languages.
    */
   java.util.List<java.lang.String>
@@ -146,7 +255,7 @@ public interface TestRuleRequestOrBuilder extends
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @return The count of languages.
    */
   int getLanguagesCount();
@@ -156,7 +265,7 @@ public interface TestRuleRequestOrBuilder extends
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @param index The index of the element to return.
    * @return The languages at the given index.
    */
@@ -167,7 +276,7 @@ public interface TestRuleRequestOrBuilder extends
    * comments and strings are known; without one, the usual kinds of comments count.
    * </pre>
    *
-   * <code>repeated string languages = 6 [json_name = "languages"];</code>
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
    * @param index The index of the value to return.
    * @return The bytes of the languages at the given index.
    */
