@@ -216,4 +216,13 @@ func TestDecideAboutAll(t *testing.T) {
 	undo := a.found(t, `name="change" value="([^"]+)"`)
 	assert.Contains(t, owner.sent(t, "/o/acme/undo", "change", undo).body, "Undone: 500 decisions.")
 	assert.Equal(t, 50, open())
+
+	// More than can be undone together.
+	fields = []string{"bulk", "1", "decision", "accepted", "reason", "Later.", "days", "30"}
+	for i := range 81 {
+		fields = append(fields, "f", fmt.Sprintf("%016d-1-%x", 1, fmt.Sprintf("acme/r%d", i)))
+	}
+	a = owner.post(t, page+"/triage", fields...)
+	assert.Equal(t, http.StatusBadRequest, a.status)
+	assert.Contains(t, a.body, "in 81 repositories or pull requests, of which one decision may have 80 at most")
 }

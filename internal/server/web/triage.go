@@ -168,7 +168,7 @@ func (h *Handler) undoTriage(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	changed, err := h.undo(v, strings.Fields(v.r.PostForm.Get("change")))
+	changed, err := h.undo(v.ctx(), strings.Fields(v.r.PostForm.Get("change")))
 	if err != nil {
 		return err
 	}
