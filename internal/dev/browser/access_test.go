@@ -172,6 +172,15 @@ func TestPalette(t *testing.T) {
 	b.run(chromedp.WaitNotPresent(`#palette #went a[href$="/trends"]`, chromedp.ByQuery))
 	b.press(kb.Enter)
 	b.run(chromedp.WaitVisible(`#review`, chromedp.ByQuery))
+
+	// Enter before there is an answer doesn't lead where the list before leads.
+	b.run(chromedp.KeyEvent("k", chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.run(chromedp.WaitVisible(`#palette #went a[href$="/findings"]`, chromedp.ByQuery))
+	b.run(chromedp.KeyEvent("trends" + kb.Enter))
+	b.run(chromedp.WaitNotPresent(`#review`, chromedp.ByQuery))
+	var at string
+	b.run(chromedp.Location(&at))
+	assert.Regexp(t, `/(go\?q=trends|trends)$`, at)
 	b.quiet()
 }
 
@@ -184,8 +193,10 @@ func TestNewReviews(t *testing.T) {
 	s.review(t, stage.Number)
 	b.open("/o/" + org + "/reviews")
 	require.Equal(t, 1, b.count(".row"))
+	b.run(chromedp.Focus(`.row .t`, chromedp.ByQuery))
 	s.review(t, stage.Small)
 	b.sees("1 new review")
+	assert.Equal(t, 1, b.count(".row .t:focus"), "the row was loaded again")
 	assert.Equal(t, 1, b.count(".row"), "the rows stay")
 	b.click(".fresh")
 	b.run(chromedp.WaitNotPresent(".fresh", chromedp.ByQuery))

@@ -24,6 +24,7 @@ async function swap(selectors, url, options = {}, push = false) {
   const focused = document.activeElement?.id;
   for (const s of new Set([...selectors.split(' '), '#toast'])) {
     const fresh = $(s, page), old = $(s);
+    if (s === '#toast' && options.live && !fresh?.firstElementChild) continue; // it says what was done, not what happens
     if (fresh && old) {
       const had = old.contains(document.activeElement), field = $('[autofocus]', fresh);
       old.replaceWith(document.adoptNode(fresh));
@@ -36,7 +37,7 @@ async function swap(selectors, url, options = {}, push = false) {
   if (push) history.pushState({}, '', answer.url);
   if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({preventScroll: true});
   const told = $('#toast .toast');
-  if (told) say(told.firstElementChild?.textContent ?? told.textContent);
+  if (told && !options.live) say(told.firstElementChild?.textContent ?? told.textContent);
   begin();
 }
 
@@ -134,7 +135,7 @@ function begin() {
 function listen(path) {
   events = new EventSource(path);
   events.path = path;
-  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href); if (e.data === 'end') { events.close(); } };
+  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href, {live: true}); if (e.data === 'end') { events.close(); } };
 }
 addEventListener('visibilitychange', () => {
   if (document.hidden) { events?.close(); events = null; } else begin();
@@ -150,7 +151,11 @@ function palette() {
 }
 function walk(e) {
   const all = [$('input', e.currentTarget), ...$$('#went a', e.currentTarget)], i = all.indexOf(document.activeElement);
-  if (e.key === 'Enter' && i === 0 && all[1]) { e.preventDefault(); all[1].click(); }
+  if (e.key === 'Enter' && i === 0) {
+    e.preventDefault();
+    if ($('#went', e.currentTarget).dataset.query !== all[0].value) all[0].form.submit(); // the list is of other words
+    else all[1]?.click();
+  }
   const step = {ArrowDown: 1, ArrowUp: -1}[e.key];
   if (step && i >= 0) { e.preventDefault(); all[(i + step + all.length) % all.length].focus(); }
 }
