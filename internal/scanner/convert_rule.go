@@ -24,6 +24,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
 		Languages:   r.Languages,
+		Skip:        r.Skip,
 		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
 	}
@@ -57,6 +58,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
 		Languages:  p.GetLanguages(),
+		Skip:       p.GetSkip(),
 		Disabled:   p.GetDisabled(),
 		Mode:       mode,
 	}, nil

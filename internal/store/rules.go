@@ -15,7 +15,7 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, enabled, mode, etag, size, ` +
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, skip, enabled, mode, etag, size, ` +
 	`created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
@@ -37,6 +37,7 @@ type ruleRow struct {
 	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
 	References   jsonOf[[]string] `db:"refs"`
 	Languages    jsonOf[[]string] `db:"languages"`
+	Skip         jsonOf[[]string] `db:"skip"`
 	Enabled      bool             `db:"enabled"`
 	Mode         rule.Mode        `db:"mode"`
 	Etag         string           `db:"etag"`
@@ -61,6 +62,7 @@ func (r ruleRow) rule() rule.Rule {
 		Multiline: r.Multiline, Redact: r.Redact,
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
 		Languages:  r.Languages.value,
+		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
 	}
@@ -75,6 +77,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
+		Skip:    jsonOf[[]string]{r.Skip},
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
 		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}

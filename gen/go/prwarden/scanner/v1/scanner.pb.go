@@ -655,7 +655,9 @@ type ScanRule struct {
 	// Whether findings of the rule are only observed.
 	Observe bool `protobuf:"varint,15,opt,name=observe,proto3" json:"observe,omitempty"`
 	// Whether the rule is known and not matched.
-	Disabled      bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	Disabled bool `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	// Kinds of files not to look at, as in prwarden.v1.Rule.
+	Skip          []string `protobuf:"bytes,20,rep,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,6 +802,13 @@ func (x *ScanRule) GetDisabled() bool {
 		return x.Disabled
 	}
 	return false
+}
+
+func (x *ScanRule) GetSkip() []string {
+	if x != nil {
+		return x.Skip
+	}
+	return nil
 }
 
 // ScanResponse is one message from the scanner.
@@ -1575,6 +1584,12 @@ type ScanResult struct {
 	SkipCounts []*SkipCount `protobuf:"bytes,12,rep,name=skip_counts,json=skipCounts,proto3" json:"skip_counts,omitempty"`
 	// Files of which added lines were looked at.
 	LookedAtFiles int32 `protobuf:"varint,16,opt,name=looked_at_files,json=lookedAtFiles,proto3" json:"looked_at_files,omitempty"`
+	// Generated files in which some rules did not look for that.
+	GeneratedFiles int32 `protobuf:"varint,26,opt,name=generated_files,json=generatedFiles,proto3" json:"generated_files,omitempty"`
+	// Minified files, likewise.
+	MinifiedFiles int32 `protobuf:"varint,27,opt,name=minified_files,json=minifiedFiles,proto3" json:"minified_files,omitempty"`
+	// Vendored files, likewise.
+	VendoredFiles int32 `protobuf:"varint,28,opt,name=vendored_files,json=vendoredFiles,proto3" json:"vendored_files,omitempty"`
 	// The changed files that the rules file keeps from rules; absent for none.
 	Exclusions *ScanExclusions `protobuf:"bytes,13,opt,name=exclusions,proto3" json:"exclusions,omitempty"`
 	// Rules that the policy or the rules file switched off or made weaker, by id.
@@ -1713,6 +1728,27 @@ func (x *ScanResult) GetSkipCounts() []*SkipCount {
 func (x *ScanResult) GetLookedAtFiles() int32 {
 	if x != nil {
 		return x.LookedAtFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetGeneratedFiles() int32 {
+	if x != nil {
+		return x.GeneratedFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetMinifiedFiles() int32 {
+	if x != nil {
+		return x.MinifiedFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetVendoredFiles() int32 {
+	if x != nil {
+		return x.VendoredFiles
 	}
 	return 0
 }
@@ -2569,7 +2605,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xb9\x04\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xcd\x04\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2590,7 +2626,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"references\x12\x1c\n" +
 	"\tlanguages\x18\x0e \x03(\tR\tlanguages\x12\x18\n" +
 	"\aobserve\x18\x0f \x01(\bR\aobserve\x12\x1a\n" +
-	"\bdisabled\x18\x10 \x01(\bR\bdisabled\"Z\n" +
+	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12\x12\n" +
+	"\x04skip\x18\x14 \x03(\tR\x04skip\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +
@@ -2653,7 +2690,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
-	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xa4\a\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\x9b\b\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -2673,7 +2710,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"rule_count\x18\v \x01(\x05R\truleCount\x12?\n" +
 	"\vskip_counts\x18\f \x03(\v2\x1e.prwarden.scanner.v1.SkipCountR\n" +
 	"skipCounts\x12&\n" +
-	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x12C\n" +
+	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x12'\n" +
+	"\x0fgenerated_files\x18\x1a \x01(\x05R\x0egeneratedFiles\x12%\n" +
+	"\x0eminified_files\x18\x1b \x01(\x05R\rminifiedFiles\x12%\n" +
+	"\x0evendored_files\x18\x1c \x01(\x05R\rvendoredFiles\x12C\n" +
 	"\n" +
 	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
 	"exclusions\x12G\n" +

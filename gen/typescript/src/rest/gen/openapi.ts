@@ -2237,9 +2237,24 @@ export interface components {
             files: number;
             /**
              * Format: int32
+             * @description Generated files in which rules did not look that skip such files. A file may count as minified and vendored, too.
+             */
+            generated: number;
+            /**
+             * Format: int32
+             * @description Minified files in which rules did not look that skip such files.
+             */
+            minified: number;
+            /**
+             * Format: int32
              * @description Rules that applied.
              */
             rules: number;
+            /**
+             * Format: int32
+             * @description Files of other projects in which rules did not look that skip such files.
+             */
+            vendored: number;
         };
         /** @description MatchingCost is what a rule is expected to cost a review. It is an estimate from the pattern alone, from how often its characters occur in code of all kinds: the same on every machine, and no measurement. A later version may estimate better. */
         MatchingCost: {
@@ -2835,6 +2850,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
             /**
@@ -2912,6 +2929,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip?: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
         };
@@ -2958,6 +2977,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity?: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip?: string[];
             /** @description Kind of check. */
             type?: components["schemas"]["RuleType"];
         };
@@ -6632,7 +6653,10 @@ export interface operations {
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
-                     *         "rules": 433
+                     *         "generated": 1,
+                     *         "minified": 0,
+                     *         "rules": 434,
+                     *         "vendored": 0
                      *       },
                      *       "new_total": 1,
                      *       "observed": [],
@@ -7035,7 +7059,10 @@ export interface operations {
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
-                     *         "rules": 433
+                     *         "generated": 1,
+                     *         "minified": 0,
+                     *         "rules": 434,
+                     *         "vendored": 0
                      *       },
                      *       "new_total": 1,
                      *       "observed": [],
@@ -7283,6 +7310,9 @@ export interface operations {
                  *       ],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "skip": [
+                 *         "generated"
+                 *       ],
                  *       "type": "regex"
                  *     }
                  */
@@ -7340,6 +7370,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7424,6 +7457,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7528,6 +7564,9 @@ export interface operations {
                  *       ],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "skip": [
+                 *         "generated"
+                 *       ],
                  *       "type": "regex"
                  *     }
                  */
@@ -7585,6 +7624,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7966,6 +8008,9 @@ export interface operations {
                      *           ],
                      *           "scope": "org",
                      *           "severity": "warning",
+                     *           "skip": [
+                     *             "generated"
+                     *           ],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
                      *           "updated_by": "key:key_01k9w3t5zq8h4m2x"

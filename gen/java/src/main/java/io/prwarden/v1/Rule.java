@@ -48,6 +48,8 @@ private static final long serialVersionUID = 0L;
     etag_ = "";
     createdBy_ = "";
     updatedBy_ = "";
+    skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -3161,6 +3163,71 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int SKIP_FIELD_NUMBER = 26;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList skip_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return A list containing the skip.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getSkipList() {
+    return skip_;
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return The count of skip.
+   */
+  public int getSkipCount() {
+    return skip_.size();
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the element to return.
+   * @return The skip at the given index.
+   */
+  public java.lang.String getSkip(int index) {
+    return skip_.get(index);
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the skip at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getSkipBytes(int index) {
+    return skip_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -3237,6 +3304,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00001000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
+    }
+    for (int i = 0; i < skip_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 26, skip_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -3332,6 +3402,14 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00001000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < skip_.size(); i++) {
+        dataSize += computeStringSizeNoTag(skip_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getSkipList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -3424,6 +3502,8 @@ private static final long serialVersionUID = 0L;
       if (!getUpdatedBy()
           .equals(other.getUpdatedBy())) return false;
     }
+    if (!getSkipList()
+        .equals(other.getSkipList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -3509,6 +3589,10 @@ private static final long serialVersionUID = 0L;
     if (hasUpdatedBy()) {
       hash = (37 * hash) + UPDATED_BY_FIELD_NUMBER;
       hash = (53 * hash) + getUpdatedBy().hashCode();
+    }
+    if (getSkipCount() > 0) {
+      hash = (37 * hash) + SKIP_FIELD_NUMBER;
+      hash = (53 * hash) + getSkipList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -3699,6 +3783,8 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_ = null;
       }
       updatedBy_ = "";
+      skip_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -3821,6 +3907,10 @@ private static final long serialVersionUID = 0L;
         result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00001000;
       }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        skip_.makeImmutable();
+        result.skip_ = skip_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -3925,6 +4015,16 @@ private static final long serialVersionUID = 0L;
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
         bitField0_ |= 0x00100000;
+        onChanged();
+      }
+      if (!other.skip_.isEmpty()) {
+        if (skip_.isEmpty()) {
+          skip_ = other.skip_;
+          bitField0_ |= 0x00200000;
+        } else {
+          ensureSkipIsMutable();
+          skip_.addAll(other.skip_);
+        }
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -4070,6 +4170,12 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00100000;
               break;
             } // case 170
+            case 210: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureSkipIsMutable();
+              skip_.add(s);
+              break;
+            } // case 210
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -6424,6 +6530,180 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
       bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureSkipIsMutable() {
+      if (!skip_.isModifiable()) {
+        skip_ = new com.google.protobuf.LazyStringArrayList(skip_);
+      }
+      bitField0_ |= 0x00200000;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return A list containing the skip.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getSkipList() {
+      skip_.makeImmutable();
+      return skip_;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return The count of skip.
+     */
+    public int getSkipCount() {
+      return skip_.size();
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index of the element to return.
+     * @return The skip at the given index.
+     */
+    public java.lang.String getSkip(int index) {
+      return skip_.get(index);
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the skip at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getSkipBytes(int index) {
+      return skip_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index to set the value at.
+     * @param value The skip to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSkip(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSkipIsMutable();
+      skip_.set(index, value);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param value The skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSkip(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSkipIsMutable();
+      skip_.add(value);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param values The skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllSkip(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureSkipIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, skip_);
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSkip() {
+      skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00200000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param value The bytes of the skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSkipBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureSkipIsMutable();
+      skip_.add(value);
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }

@@ -204,7 +204,7 @@ public final class RuleOuterClass {
       "count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 \001(\0162\032." +
       "prwarden.v1.Ruleset.ScopeH\000R\005scope\210\001\001\"+\n" +
       "\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo" +
-      "\020\002B\010\n\006_scope\"\354\010\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
+      "\020\002B\010\n\006_scope\"\200\t\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
       "\004type\030\002 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004t" +
       "ype\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030\n\007mess" +
       "age\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001(\0162\033.p" +
@@ -225,118 +225,119 @@ public final class RuleOuterClass {
       "ated_by\030\023 \001(\tH\006R\tcreatedBy\210\001\001\0229\n\nupdated" +
       "_at\030\024 \001(\0132\032.google.protobuf.TimestampR\tu" +
       "pdatedAt\022\"\n\nupdated_by\030\025 \001(\tH\007R\tupdatedB" +
-      "y\210\001\001\032;\n\005Paths\022\030\n\007include\030\001 \003(\tR\007include\022" +
-      "\030\n\007exclude\030\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005ma" +
-      "tch\030\001 \003(\tR\005match\022\031\n\010no_match\030\002 \003(\tR\007noMa" +
-      "tch\"\"\n\004Type\022\017\n\013unspecified\020\000\022\t\n\005regex\020\001\"" +
-      "6\n\004Mode\022\024\n\020mode_unspecified\020\000\022\013\n\007enforce" +
-      "\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_severityB\010\n" +
-      "\006_scopeB\007\n\005_repoB\n\n\010_enabledB\007\n\005_modeB\r\n" +
-      "\013_created_byB\r\n\013_updated_by\"|\n\014MatchingC" +
-      "ost\0220\n\024microseconds_per_mib\030\001 \001(\005R\022micro" +
-      "secondsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006adv" +
-      "ice\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"\025\n\023Lis" +
-      "tRulesetsRequest\"H\n\024ListRulesetsResponse" +
-      "\0220\n\010rulesets\030\001 \003(\0132\024.prwarden.v1.Ruleset" +
-      "R\010rulesets\"&\n\020ListRulesRequest\022\022\n\004name\030\001" +
-      " \001(\tR\004name\"<\n\021ListRulesResponse\022\'\n\005rules" +
-      "\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\" \n\016GetR" +
-      "uleRequest\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleRes" +
-      "ponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004" +
-      "rule\":\n\021CreateRuleRequest\022%\n\004rule\030\001 \001(\0132" +
-      "\021.prwarden.v1.RuleR\004rule\";\n\022CreateRuleRe" +
-      "sponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR" +
-      "\004rule\"\207\001\n\021UpdateRuleRequest\022\016\n\002id\030\001 \001(\tR" +
-      "\002id\022%\n\004rule\030\002 \001(\0132\021.prwarden.v1.RuleR\004ru" +
-      "le\022;\n\013update_mask\030\003 \001(\0132\032.google.protobu" +
-      "f.FieldMaskR\nupdateMask\";\n\022UpdateRuleRes" +
-      "ponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004" +
-      "rule\"\231\001\n\021BatchRulesRequest\022\030\n\007version\030\001 " +
-      "\001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v" +
-      "1.RuleR\005rules\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007d" +
-      "ry_run\030\004 \001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag" +
-      "\"\273\001\n\nRuleChange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006actio" +
-      "n\030\002 \001(\0162\036.prwarden.v1.RuleChange.ActionH" +
-      "\000R\006action\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006" +
-      "Action\022\017\n\013unspecified\020\000\022\n\n\006create\020\001\022\n\n\006u" +
-      "pdate\020\002\022\n\n\006delete\020\003B\t\n\007_action\"\307\001\n\022Batch" +
-      "RulesResponse\0221\n\007changes\030\001 \003(\0132\027.prwarde" +
-      "n.v1.RuleChangeR\007changes\022\030\n\007created\030\002 \001(" +
-      "\005R\007created\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n\007" +
-      "deleted\030\004 \001(\005R\007deleted\022\034\n\tunchanged\030\005 \001(" +
-      "\005R\tunchanged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022Expo" +
-      "rtRulesRequest\"l\n\023ExportRulesResponse\022\030\n" +
-      "\007version\030\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021" +
-      ".prwarden.v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004" +
-      "etag\"d\n\026ListRuleHistoryRequest\022\016\n\002id\030\001 \001" +
-      "(\tR\002id\022\033\n\tpage_size\030\002 \001(\005R\010pageSize\022\035\n\np" +
-      "age_token\030\003 \001(\tR\tpageToken\"\274\002\n\027ListRuleH" +
-      "istoryResponse\022D\n\007entries\030\001 \003(\0132*.prward" +
-      "en.v1.ListRuleHistoryResponse.EntryR\007ent" +
-      "ries\022&\n\017next_page_token\030\002 \001(\tR\rnextPageT" +
-      "oken\032\262\001\n\005Entry\022*\n\002at\030\001 \001(\0132\032.google.prot" +
-      "obuf.TimestampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006ac" +
-      "tion\030\003 \001(\0162\036.prwarden.v1.RuleChange.Acti" +
-      "onH\000R\006action\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden" +
-      ".v1.RuleR\004ruleB\t\n\007_action\"\227\001\n\017TestRuleRe" +
-      "quest\022/\n\004type\030\001 \001(\0162\026.prwarden.v1.Rule.T" +
-      "ypeH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007pattern" +
-      "\022\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004" +
-      " \001(\tR\004textB\007\n\005_type\"\224\002\n\020TestRuleResponse" +
-      "\0225\n\004hits\030\001 \003(\0132!.prwarden.v1.TestRuleRes" +
-      "ponse.HitR\004hits\022\034\n\ttruncated\030\002 \001(\010R\ttrun" +
-      "cated\022>\n\rmatching_cost\030\003 \001(\0132\031.prwarden." +
-      "v1.MatchingCostR\014matchingCost\032k\n\003Hit\022\022\n\004" +
-      "line\030\001 \001(\005R\004line\022\026\n\006column\030\002 \001(\005R\006column" +
-      "\022\031\n\010end_line\030\003 \001(\005R\007endLine\022\035\n\nend_colum" +
-      "n\030\004 \001(\005R\tendColumn\"~\n\017TryRulesRequest\022\'\n" +
-      "\005rules\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\022\027" +
-      "\n\004last\030\002 \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R" +
-      "\004repo\210\001\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020TryRulesR" +
-      "esponse\022<\n\005rules\030\001 \003(\0132&.prwarden.v1.Try" +
-      "RulesResponse.RuleHitsR\005rules\022N\n\rpull_re" +
-      "quests\030\002 \003(\0132).prwarden.v1.TryRulesRespo" +
-      "nse.PullRequestR\014pullRequests\022\030\n\007untried" +
-      "\030\003 \001(\005R\007untried\032\234\001\n\010RuleHits\022\027\n\007rule_id\030" +
-      "\001 \001(\tR\006ruleId\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpul" +
-      "l_requests\030\003 \001(\005R\014pullRequests\022>\n\rmatchi" +
-      "ng_cost\030\004 \001(\0132\031.prwarden.v1.MatchingCost" +
-      "R\014matchingCost\032\357\001\n\013PullRequest\022\033\n\treview" +
-      "_id\030\001 \001(\tR\010reviewId\022\022\n\004repo\030\002 \001(\tR\004repo\022" +
-      "\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001" +
-      "(\005R\004hits\0220\n\010findings\030\005 \003(\0132\024.prwarden.v1" +
-      ".FindingR\010findings\022\034\n\ttruncated\030\006 \001(\010R\tt" +
-      "runcated\022.\n\005error\030\007 \001(\0132\030.prwarden.v1.Re" +
-      "viewErrorR\005error\"#\n\021DeleteRuleRequest\022\016\n" +
-      "\002id\030\001 \001(\tR\002id\"\024\n\022DeleteRuleResponse2\374\007\n\013" +
-      "RuleService\022S\n\014ListRulesets\022 .prwarden.v" +
-      "1.ListRulesetsRequest\032!.prwarden.v1.List" +
-      "RulesetsResponse\022J\n\tListRules\022\035.prwarden" +
-      ".v1.ListRulesRequest\032\036.prwarden.v1.ListR" +
-      "ulesResponse\022D\n\007GetRule\022\033.prwarden.v1.Ge" +
-      "tRuleRequest\032\034.prwarden.v1.GetRuleRespon" +
-      "se\022`\n\nCreateRule\022\036.prwarden.v1.CreateRul" +
-      "eRequest\032\037.prwarden.v1.CreateRuleRespons" +
-      "e\"\021\262\373\030\r\n\013rule.create\022`\n\nUpdateRule\022\036.prw" +
-      "arden.v1.UpdateRuleRequest\032\037.prwarden.v1" +
-      ".UpdateRuleResponse\"\021\262\373\030\r\n\013rule.update\022`" +
-      "\n\nBatchRules\022\036.prwarden.v1.BatchRulesReq" +
-      "uest\032\037.prwarden.v1.BatchRulesResponse\"\017\262" +
-      "\373\030\013\n\trule.push(\001\022P\n\013ExportRules\022\037.prward" +
-      "en.v1.ExportRulesRequest\032 .prwarden.v1.E" +
-      "xportRulesResponse\022\\\n\017ListRuleHistory\022#." +
-      "prwarden.v1.ListRuleHistoryRequest\032$.prw" +
-      "arden.v1.ListRuleHistoryResponse\022f\n\010Test" +
-      "Rule\022\034.prwarden.v1.TestRuleRequest\032\035.prw" +
-      "arden.v1.TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021i" +
-      "t stores nothing\022f\n\010TryRules\022\034.prwarden." +
-      "v1.TryRulesRequest\032\035.prwarden.v1.TryRule" +
-      "sResponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing" +
-      "\022`\n\nDeleteRule\022\036.prwarden.v1.DeleteRuleR" +
-      "equest\032\037.prwarden.v1.DeleteRuleResponse\"" +
-      "\021\262\373\030\r\n\013rule.deleteBN\n\016io.prwarden.v1P\001Z:" +
-      "github.com/prwarden/prwarden/gen/go/prwa" +
-      "rden/v1;prwardenv1b\006proto3"
+      "y\210\001\001\022\022\n\004skip\030\032 \003(\tR\004skip\032;\n\005Paths\022\030\n\007inc" +
+      "lude\030\001 \003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007ex" +
+      "clude\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010" +
+      "no_match\030\002 \003(\tR\007noMatch\"\"\n\004Type\022\017\n\013unspe" +
+      "cified\020\000\022\t\n\005regex\020\001\"6\n\004Mode\022\024\n\020mode_unsp" +
+      "ecified\020\000\022\013\n\007enforce\020\001\022\013\n\007observe\020\002B\007\n\005_" +
+      "typeB\013\n\t_severityB\010\n\006_scopeB\007\n\005_repoB\n\n\010" +
+      "_enabledB\007\n\005_modeB\r\n\013_created_byB\r\n\013_upd" +
+      "ated_by\"|\n\014MatchingCost\0220\n\024microseconds_" +
+      "per_mib\030\001 \001(\005R\022microsecondsPerMib\022\022\n\004wea" +
+      "k\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R\006advice\210" +
+      "\001\001B\t\n\007_advice\"\025\n\023ListRulesetsRequest\"H\n\024" +
+      "ListRulesetsResponse\0220\n\010rulesets\030\001 \003(\0132\024" +
+      ".prwarden.v1.RulesetR\010rulesets\"&\n\020ListRu" +
+      "lesRequest\022\022\n\004name\030\001 \001(\tR\004name\"<\n\021ListRu" +
+      "lesResponse\022\'\n\005rules\030\001 \003(\0132\021.prwarden.v1" +
+      ".RuleR\005rules\" \n\016GetRuleRequest\022\016\n\002id\030\001 \001" +
+      "(\tR\002id\"8\n\017GetRuleResponse\022%\n\004rule\030\001 \001(\0132" +
+      "\021.prwarden.v1.RuleR\004rule\":\n\021CreateRuleRe" +
+      "quest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004" +
+      "rule\";\n\022CreateRuleResponse\022%\n\004rule\030\001 \001(\013" +
+      "2\021.prwarden.v1.RuleR\004rule\"\207\001\n\021UpdateRule" +
+      "Request\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rule\030\002 \001(\0132\021." +
+      "prwarden.v1.RuleR\004rule\022;\n\013update_mask\030\003 " +
+      "\001(\0132\032.google.protobuf.FieldMaskR\nupdateM" +
+      "ask\";\n\022UpdateRuleResponse\022%\n\004rule\030\001 \001(\0132" +
+      "\021.prwarden.v1.RuleR\004rule\"\231\001\n\021BatchRulesR" +
+      "equest\022\030\n\007version\030\001 \001(\005R\007version\022\'\n\005rule" +
+      "s\030\002 \003(\0132\021.prwarden.v1.RuleR\005rules\022\024\n\005pru" +
+      "ne\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001(\010R\006dryRun" +
+      "\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleChange\022\016\n\002i" +
+      "d\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036.prwarden.v" +
+      "1.RuleChange.ActionH\000R\006action\210\001\001\022\026\n\006fiel" +
+      "ds\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013unspecifie" +
+      "d\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n\006delete\020\003B" +
+      "\t\n\007_action\"\307\001\n\022BatchRulesResponse\0221\n\007cha" +
+      "nges\030\001 \003(\0132\027.prwarden.v1.RuleChangeR\007cha" +
+      "nges\022\030\n\007created\030\002 \001(\005R\007created\022\030\n\007update" +
+      "d\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 \001(\005R\007delet" +
+      "ed\022\034\n\tunchanged\030\005 \001(\005R\tunchanged\022\022\n\004etag" +
+      "\030\006 \001(\tR\004etag\"\024\n\022ExportRulesRequest\"l\n\023Ex" +
+      "portRulesResponse\022\030\n\007version\030\001 \001(\005R\007vers" +
+      "ion\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005r" +
+      "ules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026ListRuleHist" +
+      "oryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\tpage_size\030" +
+      "\002 \001(\005R\010pageSize\022\035\n\npage_token\030\003 \001(\tR\tpag" +
+      "eToken\"\274\002\n\027ListRuleHistoryResponse\022D\n\007en" +
+      "tries\030\001 \003(\0132*.prwarden.v1.ListRuleHistor" +
+      "yResponse.EntryR\007entries\022&\n\017next_page_to" +
+      "ken\030\002 \001(\tR\rnextPageToken\032\262\001\n\005Entry\022*\n\002at" +
+      "\030\001 \001(\0132\032.google.protobuf.TimestampR\002at\022\016" +
+      "\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\0162\036.prwarde" +
+      "n.v1.RuleChange.ActionH\000R\006action\210\001\001\022%\n\004r" +
+      "ule\030\004 \001(\0132\021.prwarden.v1.RuleR\004ruleB\t\n\007_a" +
+      "ction\"\227\001\n\017TestRuleRequest\022/\n\004type\030\001 \001(\0162" +
+      "\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007pa" +
+      "ttern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030\003 \001(\010R" +
+      "\tmultiline\022\022\n\004text\030\004 \001(\tR\004textB\007\n\005_type\"" +
+      "\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132!.prw" +
+      "arden.v1.TestRuleResponse.HitR\004hits\022\034\n\tt" +
+      "runcated\030\002 \001(\010R\ttruncated\022>\n\rmatching_co" +
+      "st\030\003 \001(\0132\031.prwarden.v1.MatchingCostR\014mat" +
+      "chingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026\n\006" +
+      "column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 \001(\005R\007" +
+      "endLine\022\035\n\nend_column\030\004 \001(\005R\tendColumn\"~" +
+      "\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021.prwar" +
+      "den.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R\004last" +
+      "\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB\007\n" +
+      "\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rules\030\001 \003" +
+      "(\0132&.prwarden.v1.TryRulesResponse.RuleHi" +
+      "tsR\005rules\022N\n\rpull_requests\030\002 \003(\0132).prwar" +
+      "den.v1.TryRulesResponse.PullRequestR\014pul" +
+      "lRequests\022\030\n\007untried\030\003 \001(\005R\007untried\032\234\001\n\010" +
+      "RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022\n\004hit" +
+      "s\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(\005R\014pu" +
+      "llRequests\022>\n\rmatching_cost\030\004 \001(\0132\031.prwa" +
+      "rden.v1.MatchingCostR\014matchingCost\032\357\001\n\013P" +
+      "ullRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010findings" +
+      "\030\005 \003(\0132\024.prwarden.v1.FindingR\010findings\022\034" +
+      "\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005error\030\007 " +
+      "\001(\0132\030.prwarden.v1.ReviewErrorR\005error\"#\n\021" +
+      "DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022Del" +
+      "eteRuleResponse2\374\007\n\013RuleService\022S\n\014ListR" +
+      "ulesets\022 .prwarden.v1.ListRulesetsReques" +
+      "t\032!.prwarden.v1.ListRulesetsResponse\022J\n\t" +
+      "ListRules\022\035.prwarden.v1.ListRulesRequest" +
+      "\032\036.prwarden.v1.ListRulesResponse\022D\n\007GetR" +
+      "ule\022\033.prwarden.v1.GetRuleRequest\032\034.prwar" +
+      "den.v1.GetRuleResponse\022`\n\nCreateRule\022\036.p" +
+      "rwarden.v1.CreateRuleRequest\032\037.prwarden." +
+      "v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.create" +
+      "\022`\n\nUpdateRule\022\036.prwarden.v1.UpdateRuleR" +
+      "equest\032\037.prwarden.v1.UpdateRuleResponse\"" +
+      "\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022\036.prwar" +
+      "den.v1.BatchRulesRequest\032\037.prwarden.v1.B" +
+      "atchRulesResponse\"\017\262\373\030\013\n\trule.push(\001\022P\n\013" +
+      "ExportRules\022\037.prwarden.v1.ExportRulesReq" +
+      "uest\032 .prwarden.v1.ExportRulesResponse\022\\" +
+      "\n\017ListRuleHistory\022#.prwarden.v1.ListRule" +
+      "HistoryRequest\032$.prwarden.v1.ListRuleHis" +
+      "toryResponse\022f\n\010TestRule\022\034.prwarden.v1.T" +
+      "estRuleRequest\032\035.prwarden.v1.TestRuleRes" +
+      "ponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022f\n\010" +
+      "TryRules\022\034.prwarden.v1.TryRulesRequest\032\035" +
+      ".prwarden.v1.TryRulesResponse\"\035\262\373\030\031\n\004NON" +
+      "E\022\021it stores nothing\022`\n\nDeleteRule\022\036.prw" +
+      "arden.v1.DeleteRuleRequest\032\037.prwarden.v1" +
+      ".DeleteRuleResponse\"\021\262\373\030\r\n\013rule.deleteBN" +
+      "\n\016io.prwarden.v1P\001Z:github.com/prwarden/" +
+      "prwarden/gen/go/prwarden/v1;prwardenv1b\006" +
+      "proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -358,7 +359,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "Enabled", "Mode", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "Enabled", "Mode", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
