@@ -20,6 +20,7 @@ type Document struct {
 	Repo       string           `json:"repo,omitempty" yaml:"repo,omitempty"`
 	Paths      *PathsDocument   `json:"paths,omitempty" yaml:"paths,omitempty"`
 	Languages  []string         `json:"languages,omitempty" yaml:"languages,omitempty"`
+	Skip       []string         `json:"skip,omitempty" yaml:"skip,omitempty"`
 	Multiline  bool             `json:"multiline,omitempty" yaml:"multiline,omitempty"`
 	Redact     bool             `json:"redact,omitempty" yaml:"redact,omitempty"`
 	Enabled    *bool            `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
@@ -48,7 +49,7 @@ type CasesDocument struct {
 func (r Rule) Document() Document {
 	d := Document{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
-		Languages: r.Languages, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
+		Languages: r.Languages, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
 		Entropy: entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes,
 	}
@@ -75,7 +76,7 @@ func (r Rule) Document() Document {
 func (d Document) Rule() Rule {
 	r := Rule{
 		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
-		Languages: d.Languages, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
+		Languages: d.Languages, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
 		Disabled: d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
 		Conditions: d.conditions(), Supersedes: d.Supersedes,
 	}

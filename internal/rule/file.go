@@ -278,6 +278,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"redact":     d.flag(&r.Redact),
 		"references": d.texts(&r.References, MaxReferences),
 		"languages":  d.texts(&r.Languages, MaxLanguages),
+		"skip":       d.texts(&r.Skip, MaxSkip),
 		"paths": lists(map[string]reader{
 			"include": d.texts(&r.Paths.Include, MaxGlobs),
 			"exclude": d.texts(&r.Paths.Exclude, MaxGlobs),

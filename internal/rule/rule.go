@@ -131,6 +131,7 @@ type Rule struct {
 	Repo       string // `owner/name`, see CheckRepository; with ScopeRepo only
 	Paths      Paths
 	Languages  []string // the file has one of them; any file when empty
+	Skip       []string // kinds of files that it does not look at, see package kind
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
@@ -317,8 +318,9 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, multiline, redact, mode, whether it is disabled, origin, conditions
-// and the rules that it supersedes, whatever the order of the rules; and the globs of paths that no rule looks at.
+// paths, languages, skip, multiline, redact, mode, whether it is disabled, origin,
+// conditions and the rules that it supersedes, whatever the order of the rules; and the
+// globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -344,6 +346,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.set(r.Paths.Include)
 		d.set(r.Paths.Exclude)
 		d.set(r.Languages)
+		d.set(r.Skip)
 		d.flags(r.Multiline)
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))

@@ -55,6 +55,10 @@ repo: is allowed with scope "repo" only`},
 
 		"languages": {func(r *rule.Rule) { r.Languages = []string{"Go", "pyton", "", "qqqqqq"} },
 			"languages[1]: is no language that is known; did you mean `python`?\nlanguages[2]: is no language\nlanguages[3]: is no language"},
+		"skip": {func(r *rule.Rule) { r.Skip = []string{"test", "tests", "A b"} },
+			"skip[1]: \"tests\" is no kind of files; one of generated, minified, vendored, test, documentation\n" +
+				"skip[2]: this is no kind of files; one of generated, minified, vendored, test, documentation"},
+		"too many kinds":     {func(r *rule.Rule) { r.Skip = repeat("test", 6) }, "skip: has 6 entries; at most 5 are allowed"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
 		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
 		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
