@@ -34,14 +34,17 @@ async function swap(selectors, url, options = {}, push = false) {
     else if (old && s !== '#toast') old.removeAttribute('aria-busy');
   }
   if (!answer.ok) { const e = $('.problem, .wrong', page); say(e ? e.textContent : 'That failed'); if (e && !$('.wrong')) $('#toast').replaceChildren(Object.assign(document.createElement('p'), {className: 'toast bad', textContent: e.textContent.trim()})); }
-  if (push) history.pushState({}, '', answer.url);
+  if (push) { history.pushState({}, '', answer.url); shown = address(); }
   if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({preventScroll: true});
   const told = $('#toast .toast');
   if (told && !options.live) say(told.firstElementChild?.textContent ?? told.textContent);
   begin();
 }
 
-addEventListener('popstate', () => location.reload());
+// Going back loads the page of then. Links within a page come here, too, and load nothing.
+const address = () => location.pathname + location.search;
+let shown = address();
+addEventListener('popstate', () => { if (address() !== shown) location.reload(); });
 
 // A form, its button or a link says in data-swap what its answer replaces.
 addEventListener('submit', (e) => {
