@@ -220,7 +220,7 @@ func readRuleForm(in url.Values) ruleForm {
 		Severity: in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
 		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
 		References: text("references"),
-		Match: cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
+		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
 		State: in.Get("state"), Text: text("text"), Etag: in.Get("etag"),
 	}
 }
