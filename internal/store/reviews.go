@@ -24,7 +24,8 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, generated_files, minified_files, vendored_files, priority, created_by, excluded_files, switched_off, publish, head_title, head_author,
+	looked_at_rules, generated_files, minified_files, vendored_files, priority, created_by,
+	excluded_files, switched_off, publish, head_title, head_author,
 	new_total, fixed_total, suppressed_total, ` + openColumns
 
 // reviewRow is a review as it is stored.

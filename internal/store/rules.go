@@ -16,8 +16,8 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, enabled, mode, etag, ` +
-	`size, created_at, created_by, updated_at, updated_by`
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, enabled, ` +
+	`mode, etag, size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {

@@ -218,8 +218,9 @@ func readRuleForm(in url.Values) ruleForm {
 	return ruleForm{
 		ID: strings.TrimSpace(in.Get("id")), Pattern: text("pattern"), Message: strings.TrimSpace(text("message")),
 		Severity: in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
-		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"), References: text("references"),
-		Match: cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
+		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
+		References: text("references"),
+		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
 		State: in.Get("state"), Text: text("text"), Etag: in.Get("etag"),
 	}
 }
