@@ -189,17 +189,26 @@ The API key needs the scope reviews:read; it comes from PRWARDEN_API_KEY or from
 func newRulesExplain(st cli.Streams) *cobra.Command {
 	var in rules.ExplainInput
 	cmd := &cobra.Command{
-		Use:   "explain ID",
+		Use:   "explain ID [FILE]",
 		Short: "Show everything about a rule",
 		Long: `Show everything about a default rule or one of the rules file: what it finds and
 what it leaves, the files it looks at, what it costs, where to read more, and how
 to switch it off or suppress one finding.
 
+With FILE, a file of this folder, it also says whether the rule looks at it, and
+why not: its path, its language, or that it is generated, minified or vendored.
+
 Exit status: 0, or 2 when there is no such rule.`,
-		Example: `  prwarden rules explain security/no-eval`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  prwarden rules explain security/no-eval
+
+  # Why does it say nothing there?
+  prwarden rules explain hygiene/js-debugger web/app.js`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
+			if len(args) > 1 {
+				in.In = args[1]
+			}
 			return rules.Explain(cmd.Context(), st, in)
 		},
 	}

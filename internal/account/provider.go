@@ -105,7 +105,8 @@ func (o OIDC) RolesOf(groups []string) map[string]auth.Role {
 // Identity is what an identity provider says of a person.
 type Identity struct {
 	Issuer, Subject string
-	Email           string // "" unless the provider has verified it
+	Email           string // "" unless the provider has verified it and it counts
+	BreakGlass      bool   // the email is verified, and that of who signs in with a password always
 	Name            string
 	ShownAt         time.Time // when he showed the provider who he is; zero for not known
 
@@ -127,6 +128,9 @@ type Trial struct {
 	Claims   []Claim              // by name; none of them is a token
 	Email    string               // that counts; "" unless the provider has verified it
 	Roles    map[string]auth.Role // that the groups would give, by organization
+
+	// BreakGlass says that the email is that of who signs in with a password always.
+	BreakGlass bool
 }
 
 // SignInBy begins a session of a person whom an identity provider vouches for, and

@@ -171,10 +171,13 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 		total += n
 	}
 
+	lookedAt := sum.Kinds
+	lookedAt.Files, lookedAt.AddedLines = sum.Scanned, sum.Lines
+
 	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Observed: g.observed, Skips: g.skips, Summary: sum.Findings,
 		SkipCounts: g.skipCounts, SwitchedOff: sum.SwitchedOff,
-		LookedAt: finding.LookedAt{Files: sum.Scanned, AddedLines: sum.Lines},
+		LookedAt: lookedAt,
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) ||
 			sum.Observed > len(g.observed) || g.skipped > len(g.skips),
 	}

@@ -111,6 +111,11 @@ type LookedAt struct {
 	Files      int `json:"files"`       // of which added lines were looked at
 	AddedLines int `json:"added_lines"` // in them
 	Rules      int `json:"rules"`       // that applied
+
+	// Files in which some rules did not look because of what the files are.
+	Generated int `json:"generated"`
+	Minified  int `json:"minified"`
+	Vendored  int `json:"vendored"`
 }
 
 // BaseFoundBy is how the base of a pull request was found, in the words of the

@@ -166,11 +166,24 @@ func (r Report) lookedAt() string {
 		return ""
 	}
 
+	files := counted(l.Files, "file")
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		word string
+	}{{l.Generated, "generated"}, {l.Minified, "minified"}, {l.Vendored, "vendored"}} {
+		if k.n > 0 {
+			kinds = append(kinds, humanize.Comma(int64(k.n))+" "+k.word)
+		}
+	}
+	if len(kinds) > 0 {
+		files += " (" + strings.Join(kinds, ", ") + ")"
+	}
 	if l.Rules == 0 { // files that were scanned as a whole
-		return counted(l.AddedLines, "line") + " in " + counted(l.Files, "file")
+		return counted(l.AddedLines, "line") + " in " + files
 	}
 
-	return counted(l.AddedLines, "added line") + " in " + counted(l.Files, "file") + ", " + counted(l.Rules, "rule")
+	return counted(l.AddedLines, "added line") + " in " + files + ", " + counted(l.Rules, "rule")
 }
 
 // counted is terminal.Count with commas between thousands.

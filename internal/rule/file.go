@@ -280,6 +280,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"references": d.texts(&r.References, MaxReferences),
 		"languages":  d.texts(&r.Languages, MaxLanguages),
 		"in":         d.texts(&in, MaxPlaces),
+		"skip":       d.texts(&r.Skip, MaxSkip),
 		"paths": lists(map[string]reader{
 			"include": d.texts(&r.Paths.Include, MaxGlobs),
 			"exclude": d.texts(&r.Paths.Exclude, MaxGlobs),

@@ -135,6 +135,7 @@ type Rule struct {
 	Paths      Paths
 	Languages  []string // the file has one of them; any file when empty
 	In         []Place  // where a match counts; anywhere when empty
+	Skip       []string // kinds of files that it does not look at, see package kind
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
@@ -321,7 +322,7 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, multiline, redact, mode, whether it is disabled, origin,
+// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
 // conditions and the rules that it supersedes, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
@@ -353,6 +354,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		for _, place := range r.In {
 			d.text(string(place))
 		}
+		d.set(r.Skip)
 		d.flags(r.Multiline)
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 )
@@ -20,6 +21,7 @@ const (
 	MaxMessage    = 1000     // characters
 	MaxGlobs      = 100      // in each list of Paths
 	MaxLanguages  = 50       // of a rule
+	MaxSkip       = 5        // kinds of files
 	MaxCases      = 50       // in each list of Cases
 	MaxCase       = 16 << 10 // bytes
 	MaxReferences = 10
@@ -129,6 +131,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	}
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	checkPlaces(&v, r.In)
+	checkList(&v, "skip", r.Skip, MaxSkip, checkKind)
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
 	before := len(v)
@@ -193,6 +196,15 @@ func checkLanguage(name string) error {
 	}
 
 	return errors.New("is no language that is known; use the names of GitHub's linguist, such as `python` and `c++`")
+}
+
+// checkKind says what is wrong with the name of a kind of files.
+func checkKind(name string) error {
+	if kind.IsName(name) {
+		return nil
+	}
+
+	return fmt.Errorf("%s is no kind of files; one of %s", strings.TrimSpace(shown(name, "this")), kind.List())
 }
 
 func checkReference(ref string) error {

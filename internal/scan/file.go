@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -45,6 +46,7 @@ type FileResult struct {
 	Observed   []finding.Finding // likewise, of rules in rule.ModeObserve
 	Skips      []finding.Skip    // by line and rule id
 	Lines      int               // added ones that were looked at
+	kinds      kind.Set          // of the file, for which some rules did not look
 	Excluded   bool              // by the rules file; rules that are locked look at it all the same
 
 	suppressedCount int               // of all
@@ -80,6 +82,7 @@ type fileScan struct {
 	out      FileResult
 	marks    map[int][]mark // by line, ascending
 	read     []*syntax.Text // see tokensOf
+	kinds    kinds
 
 	isBytes     bool // see asBytes
 	isFixedOnly bool // see fixedOnly

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/language"
-	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -31,17 +29,12 @@ func (p *plan) linkToOther(f *File) *finding.Finding {
 // isLookedAtLess tells whether some rule looks at a file with the path of the link, and
 // not at one with that of its target.
 func (p *plan) isLookedAtLess(target, link string) bool {
-	file := func(g group, path string) *match.File {
-		session := g.session(p.exclude.Match(path))
-		if session == nil {
-			return nil
-		}
-		return session.File(path, language.Of(path, nil)...)
-	}
 	for _, g := range p.groups {
-		a, b := file(g, target), file(g, link)
-		if b != nil && b.Subset(func(rule int) bool { return a == nil || !a.Looks(rule) }) != nil {
-			return true
+		atTarget, atLink := p.looks(g, target), p.looks(g, link)
+		for i := range g.rules {
+			if atLink(i) && !atTarget(i) {
+				return true
+			}
 		}
 	}
 

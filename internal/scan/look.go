@@ -160,6 +160,7 @@ func (r *FileResult) unite(other FileResult, limit int) {
 	r.Observed, known = united(r.Observed, other.Observed, limit)
 	r.observedCount += other.observedCount - len(known)
 	r.Skips = append(r.Skips, other.Skips...)
+	r.kinds |= other.kinds
 	if r.err == nil {
 		r.err = other.err
 	}
@@ -235,14 +236,15 @@ func (s *fileScan) matchGroup(ctx context.Context, g group, file *match.File, be
 	if s.isFixedOnly {
 		file = file.Subset(func(rule int) bool { return g.rules[rule].Redact && g.hits.FixedPrefix(rule) })
 	}
+	if file != nil && g.skips != nil {
+		file = s.unskipped(g, file)
+	}
 	var came *match.File
-	if b := s.file.Before; b != nil && file != nil {
-		looked := func(int) bool { return false }
-		if session := g.session(s.plan.exclude.Match(b.Path)); session != nil {
-			looked = session.File(b.Path, before...).Looks
-		}
-		if came = file.Subset(func(rule int) bool { return !looked(rule) }); came != nil {
-			file = file.Subset(looked)
+	if file != nil {
+		if looked := s.lookedBefore(g, file, before); looked != nil {
+			if came = file.Subset(func(rule int) bool { return !looked(rule) }); came != nil {
+				file = file.Subset(looked)
+			}
 		}
 	}
 

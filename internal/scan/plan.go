@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -20,6 +21,7 @@ type Ruleset struct {
 	rules   []rule.Rule // by full id, so that indexes sort as findings do
 	places  *rule.Places
 	matcher *match.Matcher
+	skips   []kind.Set // by rule; nil when none skips anything
 }
 
 // Size estimates the memory that it holds, in bytes.
@@ -73,6 +75,11 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 				name = canonical
 			} // an unknown one is of no file
 			compiled[i].Languages = append(compiled[i].Languages, name)
+		}
+	}
+	if slices.ContainsFunc(r.rules, func(x rule.Rule) bool { return len(x.Skip) > 0 }) {
+		for _, x := range r.rules {
+			r.skips = append(r.skips, kind.SetOf(x.Skip))
 		}
 	}
 	r.matcher, err = match.CompileContext(ctx, compiled)
@@ -136,6 +143,7 @@ type group struct {
 	places   *rule.Places
 	own      []rule.Severity // by rule: as the organization has it
 	isLocked []bool          // by rule: nothing in the repository switches it off
+	skips    []kind.Set      // by rule: the files that it does not look at; nil for none
 	noHits   []bool          // by rule: it takes no part, but for what it hides
 	observes bool            // findings of some rule are only observed
 	hits     *match.Session
@@ -218,6 +226,7 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 	g := group{
 		rules: slices.Clone(r.rules), places: r.places, own: make([]rule.Severity, n), isLocked: make([]bool, n),
 		noHits: make([]bool, n),
+		skips:  r.skips,
 	}
 	var spares []match.Spare
 	for i, x := range r.rules {

@@ -266,6 +266,7 @@ func (c *collector) add(r FileResult) {
 	}
 	if r.Lines > 0 {
 		c.lookedAt.Files++
+		r.CountKinds(&c.lookedAt)
 		c.lookedAt.AddedLines = min(c.lookedAt.AddedLines+r.Lines, math.MaxInt32)
 	}
 }

@@ -176,6 +176,7 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	r.BaseFoundBy = finding.BaseFoundBy(p.GetBaseFoundBy())
 	r.LookedAt = finding.LookedAt{
 		Files: int(p.GetLookedAtFiles()), AddedLines: int(p.GetAddedLines()), Rules: int(p.GetRuleCount()),
+		Generated: int(p.GetGeneratedFiles()), Minified: int(p.GetMinifiedFiles()), Vendored: int(p.GetVendoredFiles()),
 	}
 
 	r.RuleCosts = fromProtoRuleCosts(p.GetRuleCosts())
@@ -225,6 +226,9 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		LookedAtFiles:  int32(r.LookedAt.Files),
 		AddedLines:     int32(r.LookedAt.AddedLines),
 		RuleCount:      int32(r.LookedAt.Rules),
+		GeneratedFiles: int32(r.LookedAt.Generated),
+		MinifiedFiles:  int32(r.LookedAt.Minified),
+		VendoredFiles:  int32(r.LookedAt.Vendored),
 		SkipCounts:     counts,
 		Exclusions:     toProtoExclusions(r.Exclusions),
 		SwitchedOff:    converted(r.SwitchedOff, toProtoSwitchedOff),

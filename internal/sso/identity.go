@@ -104,7 +104,11 @@ func (s *Service) identityOf(subject string, says claims, again bool) account.Id
 		Roles: s.Provider.RolesOf(says.texts(s.Provider.GroupsClaim)),
 	}
 	verified := says["email_verified"] == true || says["email_verified"] == "true"
-	if email := says.text("email"); verified && !s.breaksGlass(email) {
+	switch email := says.text("email"); {
+	case !verified:
+	case s.breaksGlass(email):
+		i.BreakGlass = true
+	default:
 		i.Email = email
 	}
 	if seconds, ok := says["auth_time"].(float64); ok {

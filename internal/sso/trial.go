@@ -60,7 +60,7 @@ func (s *Service) FinishTrial(
 		return t, true, err
 	}
 	i := s.identityOf(subject, says, true)
-	t.Email, t.Roles = account.CleanEmail(i.Email), i.Roles
+	t.Email, t.BreakGlass, t.Roles = account.CleanEmail(i.Email), i.BreakGlass, i.Roles
 	for _, name := range slices.Sorted(maps.Keys(says)) {
 		if slices.Contains([]string{"nonce", "at_hash", "c_hash", "s_hash", "sid", "jti"}, name) {
 			continue // they are about the token

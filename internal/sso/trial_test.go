@@ -47,6 +47,19 @@ func TestTrial(t *testing.T) {
 	assert.False(t, ok, "it is a sign-in")
 }
 
+// Who signs in with a password always is told so.
+func TestTrialOfBreakGlass(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.provider.set(map[string]any{"email": "owner@acme.example"})
+	address, cookie, err := b.BeginTrial(t.Context(), "usr_owner", "/o/acme/settings/sso")
+	require.NoError(t, err)
+	got, _, err := b.FinishTrial(t.Context(), from, cookie, b.provider.authorize(t, address))
+	require.NoError(t, err)
+	assert.True(t, got.BreakGlass)
+	assert.Empty(t, got.Email)
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -277,6 +277,7 @@ func (t *tx) complete(ctx context.Context, c review.Claim, r finishing, o findin
 		at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
 		o.FilesTotal, o.FilesTotal, all.previousID, all.findings, len(o.Skips), o.Verdict.Outcome,
 		o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules,
+		o.LookedAt.Generated, o.LookedAt.Minified, o.LookedAt.Vendored,
 		o.Exclusions.Files, jsonOf[[]finding.SwitchedOff]{o.SwitchedOff}, jsonOf[rule.Publish]{o.Publish},
 		o.Verdict.Threshold.String(), title, author, searchable(r.Repo, c.PRNumber, title, author),
 		newCount, len(all.of(finding.KindFixed)), len(o.Suppressed),
@@ -286,6 +287,7 @@ func (t *tx) complete(ctx context.Context, c review.Claim, r finishing, o findin
 		head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
 		files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
 		not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?,
+		generated_files = ?, minified_files = ?, vendored_files = ?,
 		excluded_files = ?, switched_off = ?, publish = ?, fail_on = COALESCE(NULLIF(?, ''), fail_on),
 		head_title = ?, head_author = ?, search = ?, new_total = ?, fixed_total = ?, suppressed_total = ?, `+setOpen,
 		append(args, openValues(o.Summary)...)...)

@@ -47,6 +47,9 @@ func (t *tx) identified(ctx context.Context, i account.Identity) (u account.User
 	if !errors.Is(err, sql.ErrNoRows) {
 		return u, err
 	}
+	if i.BreakGlass {
+		return u, errSignIn("The account with this email signs in with its password, never at the identity provider.")
+	}
 	if i.Email == "" {
 		return u, errSignIn("The identity provider does not say that your email is verified, so there is no account for you.")
 	}

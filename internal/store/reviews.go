@@ -24,7 +24,8 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
 	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
-	looked_at_rules, priority, created_by, excluded_files, switched_off, publish, head_title, head_author,
+	looked_at_rules, generated_files, minified_files, vendored_files, priority, created_by,
+	excluded_files, switched_off, publish, head_title, head_author,
 	new_total, fixed_total, suppressed_total, ` + openColumns
 
 // reviewRow is a review as it is stored.
@@ -62,6 +63,9 @@ type reviewRow struct {
 	LookedAtFiles  int                     `db:"looked_at_files"`
 	LookedAtLines  int                     `db:"looked_at_lines"`
 	LookedAtRules  int                     `db:"looked_at_rules"`
+	GeneratedFiles int                     `db:"generated_files"`
+	MinifiedFiles  int                     `db:"minified_files"`
+	VendoredFiles  int                     `db:"vendored_files"`
 	ExcludedFiles  int                     `db:"excluded_files"`
 
 	SwitchedOff jsonOf[[]finding.SwitchedOff] `db:"switched_off"`
@@ -90,7 +94,10 @@ func (r reviewRow) review() review.Review {
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
 		Priority: priorities()[r.Priority], CreatedBy: r.CreatedBy,
-		LookedAt:    finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
+		LookedAt: finding.LookedAt{
+			Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules,
+			Generated: r.GeneratedFiles, Minified: r.MinifiedFiles, Vendored: r.VendoredFiles,
+		},
 		SwitchedOff: r.SwitchedOff.value, Publish: r.Publish.value,
 		HeadTitle: r.HeadTitle, HeadAuthor: r.HeadAuthor,
 		NewTotal: r.NewTotal, FixedTotal: r.FixedTotal, SuppressedTotal: r.SuppressedTotal,

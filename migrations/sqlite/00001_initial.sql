@@ -69,6 +69,9 @@ CREATE TABLE reviews (
     looked_at_files INTEGER NOT NULL DEFAULT 0,
     looked_at_lines INTEGER NOT NULL DEFAULT 0,  -- added ones
     looked_at_rules INTEGER NOT NULL DEFAULT 0,
+    generated_files INTEGER NOT NULL DEFAULT 0,  -- in which some rules did not look for that
+    minified_files  INTEGER NOT NULL DEFAULT 0,
+    vendored_files  INTEGER NOT NULL DEFAULT 0,
     excluded_files  INTEGER NOT NULL DEFAULT 0,  -- changed ones, by the rules file
     switched_off    TEXT    NOT NULL DEFAULT 'null', -- JSON array: rules, by whom and how
     priority        INTEGER NOT NULL DEFAULT 0 CHECK (priority IN (0, 1)), -- normal, low
@@ -268,6 +271,7 @@ CREATE TABLE rules (
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
     languages     TEXT    NOT NULL,
+    skip          TEXT    NOT NULL, -- kinds of files that it does not look at
     conditions    TEXT    NOT NULL, -- what decides about matches, and rules that it supersedes
     enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),

@@ -99,6 +99,7 @@ type ListInput struct {
 // ExplainInput is what `rules explain` was asked for.
 type ExplainInput struct {
 	ID     string
+	In     string // a file of which to say whether the rule looks at it; "" for none
 	File   string // a rules file; "" for the folder's, if there is one
 	Output string // OutputText or OutputJSON
 }
@@ -117,6 +118,7 @@ type known struct {
 	Exclude    []string              `json:"exclude,omitempty"`
 	Languages  []string              `json:"languages,omitempty"`
 	In         []rule.Place          `json:"in,omitempty"`
+	Skip       []string              `json:"skip,omitempty"`
 	Entropy    *rule.EntropyDocument `json:"entropy,omitempty"`
 	Stopwords  []string              `json:"stopwords,omitempty"`
 	Allow      []string              `json:"allow,omitempty"`
@@ -127,8 +129,10 @@ type known struct {
 	Disabled   bool                  `json:"disabled"`
 	Overridden bool                  `json:"overridden"`
 	Cost       *cost                 `json:"cost,omitempty"`
+	File       *inFile               `json:"file,omitempty"` // how the rule looks at it
 
-	rule rule.Rule
+	rule          rule.Rule
+	excludedFiles []string // by the rules file, from all rules
 }
 
 // cost is what a rule costs, as JSON has it.
@@ -143,7 +147,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
-		References: r.References, Languages: r.Languages, In: r.In, rule: r,
+		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes,
 	}
@@ -186,6 +190,9 @@ func knownOf(l *folder.Loaded) []known {
 
 	for _, r := range l.File.Rules {
 		list = append(list, newKnown(r, l.Path))
+	}
+	for i := range list {
+		list[i].excludedFiles = l.File.Exclude
 	}
 	slices.SortStableFunc(list, func(a, b known) int { return cmp.Compare(a.ID, b.ID) })
 	return list
@@ -280,13 +287,23 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	if err != nil {
 		return err
 	}
+	if in.In != "" {
+		if k.File, err = k.in(in.In); err != nil {
+			return err
+		}
+	}
 	if in.Output == OutputJSON {
 		micros := float64(estimate.PerMiB) / float64(time.Microsecond)
 		k.Cost = &cost{micros, estimate.Weak, estimate.Advice}
 		return showJSON(st.Out, k)
 	}
 
-	return show(st.Out, k.text(price(estimate)))
+	text := k.text(price(estimate))
+	if k.File != nil {
+		text += "\n" + k.File.text()
+	}
+
+	return show(st.Out, text)
 }
 
 // text shows the rule to people.
@@ -331,6 +348,7 @@ func (k known) text(price string) string {
 	}
 	row("Languages", strings.Join(k.Languages, "  "))
 	row("But not", strings.Join(k.Exclude, "  "))
+	row("Skips", strings.Join(k.Skip, "  "))
 	if k.Redact {
 		row("Masked", "what it matches is shown nowhere: it is a secret")
 	}

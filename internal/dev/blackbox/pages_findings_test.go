@@ -193,11 +193,19 @@ func TestDecideAboutAll(t *testing.T) {
 	a := owner.post(t, page+"/triage", "all", "1", "rule", "security/no-eval", "decision", "accepted")
 	require.Equal(t, http.StatusOK, a.status)
 	assert.Contains(t, a.body, "<span data-count>500</span> selected")
+	assert.Contains(t, a.body, `name="fixed" value="1"`)
 	fields := []string{"bulk", "1", "decision", "accepted", "reason", "generated", "days", "30"}
 	for _, m := range regexp.MustCompile(`name="f" value="([^"]+)"`).FindAllStringSubmatch(a.body, -1) {
 		fields = append(fields, "f", m[1])
 	}
 	require.Len(t, fields, 8+2*500)
+	endless := append([]string{"fixed", "1"}, fields[:6]...)
+	endless = append(endless, fields[8:]...)
+	a = owner.post(t, page+"/triage", endless...)
+	require.Equal(t, http.StatusForbidden, a.status, "the policy bounds the end")
+	assert.Contains(t, a.body, `role="alert"`)
+	assert.Contains(t, a.body, " data-fixed ", "the form stays in sight")
+	assert.Contains(t, a.body, `name="fixed"`)
 	began := time.Now()
 	sent := owner.post(t, page+"/triage", fields...)
 	t.Log("500 decisions took", time.Since(began))
@@ -208,4 +216,13 @@ func TestDecideAboutAll(t *testing.T) {
 	undo := a.found(t, `name="change" value="([^"]+)"`)
 	assert.Contains(t, owner.sent(t, "/o/acme/undo", "change", undo).body, "Undone: 500 decisions.")
 	assert.Equal(t, 50, open())
+
+	// More than can be undone together.
+	fields = []string{"bulk", "1", "decision", "accepted", "reason", "Later.", "days", "30"}
+	for i := range 81 {
+		fields = append(fields, "f", fmt.Sprintf("%016d-1-%x", 1, fmt.Sprintf("acme/r%d", i)))
+	}
+	a = owner.post(t, page+"/triage", fields...)
+	assert.Equal(t, http.StatusBadRequest, a.status)
+	assert.Contains(t, a.body, "in 81 repositories or pull requests, of which one decision may have 80 at most")
 }

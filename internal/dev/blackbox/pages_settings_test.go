@@ -2,7 +2,10 @@ package blackbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -96,4 +99,35 @@ func TestSSOPage(t *testing.T) {
 		assert.Contains(t, a.body, "This needs the role owner; yours is admin.")
 	}
 	assert.NotContains(t, a.body, `href="`+page+`"`)
+}
+
+// TestTriedSSO has an owner try single sign-on, and load the answer again.
+func TestTriedSSO(t *testing.T) {
+	t.Parallel()
+	var issuer string
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"issuer": %q, "authorization_endpoint": %q, "token_endpoint": %q, "jwks_uri": %q}`,
+			issuer, issuer+"/authorize", issuer+"/token", issuer+"/keys")
+	}))
+	t.Cleanup(provider.Close)
+	issuer = provider.URL
+	s := startServer(t, newHosts(t), serverOptions{
+		config: "public_url: http://127.0.0.1:1\nsign_in: {oidc: {name: Acme ID, issuer: " + issuer + ", client_id: prwarden}}\n",
+	})
+	owner := s.setUp(t, "acme")
+	const page = "/o/acme/settings/sso"
+	a := owner.get(t, page+"/try")
+	require.Equal(t, http.StatusSeeOther, a.status, a.body)
+	to, err := url.Parse(a.header.Get("Location"))
+	require.NoError(t, err)
+	callback := "/auth/oidc/callback?error=access_denied&state=" + url.QueryEscape(to.Query().Get("state"))
+	a = owner.get(t, callback)
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Contains(t, a.body, "What the provider said")
+	assert.Equal(t, callback, owner.post(t, "/theme", "theme", "dark").header.Get("Location"))
+	a = owner.get(t, callback)
+	assert.Equal(t, http.StatusSeeOther, a.status)
+	assert.Equal(t, page, a.header.Get("Location"))
+	assert.Equal(t, http.StatusUnauthorized, s.browser(t).get(t, callback).status, "another browser tried nothing")
 }

@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"bufio"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -282,6 +283,7 @@ func TestReviewsFilters(t *testing.T) {
 	require.Equal(t, http.StatusOK, stream.StatusCode)
 	lines := bufio.NewScanner(stream.Body)
 	require.True(t, lines.Scan())
+	assert.Equal(t, "data: changed", lines.Text(), "something may have happened before")
 	c.scan(t, "acme/shop", 1)
 	for lines.Scan() && lines.Text() != "data: changed" {
 		assert.NotContains(t, lines.Text(), "data:")
@@ -289,6 +291,7 @@ func TestReviewsFilters(t *testing.T) {
 	require.NoError(t, lines.Err())
 	a = owner.get(t, from)
 	assert.Contains(t, a.body, "1 new review<")
+	assert.Len(t, regexp.MustCompile(`<a class="t" id="rev_\w+"`).FindAllString(a.body, -1), 2, "focus stays by it")
 	assert.Equal(t, 2, rows(a))
 	assert.Equal(t, 3, rows(owner.get(t, page)))
 	assert.Equal(t, http.StatusBadRequest, owner.get(t, page+"/events").status, "it needs the time")
@@ -313,6 +316,10 @@ func TestGoPage(t *testing.T) {
 	assert.Contains(t, viewer.get(t, "/o/acme/go?q=shop").body, `<li><a href="/o/acme/repositories/acme/shop">`)
 	a = viewer.get(t, "/o/acme/go?q=no-eval")
 	assert.Contains(t, a.body, `<li><a href="/o/acme/rules/security/no-eval">`)
+	assert.Contains(t, a.body, `data-query="no-eval"`, "Enter leads to what these words find")
+	a = viewer.get(t, "/o/acme/go?q=s")
+	assert.Contains(t, a.body, `<li><a href="/o/acme/reviews">`)
+	assert.NotContains(t, a.body, `<li><a href="/o/acme/rules/`, "one letter is in almost every rule")
 	assert.NotContains(t, viewer.get(t, "/o/acme/go").body, "/settings/sso", "no page that the role may not see")
 	assert.Contains(t, viewer.get(t, "/o/acme/go?q=nothing+is+called+like+this+at+all").body, "Nothing matches.")
 }

@@ -31,6 +31,7 @@ func TestRulesCommands(t *testing.T) {
 		"samples/good.py": "# prwarden: expect no-print, security/no-eval\n",
 		"samples/bad.py":  "# prwarden: expect no-print\nlog(1)\n",
 		"src/main.py":     "print(1)\nprint(2)\n",
+		"web/app.js":      strings.Repeat("debugger;", 500),
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -64,7 +65,16 @@ func TestRulesCommands(t *testing.T) {
 		"explain": {
 			[]string{"explain", "security/no-eval"}, 0, "security/no-eval  low  a rule of the default ruleset\n", "",
 		},
-		"explain nothing": {[]string{"explain", "security/no-evl"}, 2, "", "did you mean security/no-eval?"},
+		"explain in a file": {
+			[]string{"explain", "hygiene/js-debugger", "web/app.js"}, 0,
+			"\nThe rule does not look at web/app.js: the rule skips minified files, and its lines are as long as those " +
+				"of minified code.\n", "",
+		},
+		"explain where it looks": {
+			[]string{"explain", "security/no-eval", "web/app.js"}, 0, "\nThe rule looks at web/app.js.\n", "",
+		},
+		"explain elsewhere": {[]string{"explain", "no-print", "../x"}, 2, "", "../x is not in this folder"},
+		"explain nothing":   {[]string{"explain", "security/no-evl"}, 2, "", "did you mean security/no-eval?"},
 		"list": {
 			[]string{"list", "--category", "custom"}, 0, "warning   custom/no-print  Use the logger.\n\n1 rule.\n", "",
 		},

@@ -84,10 +84,26 @@ func (s *site) scanned(t *testing.T) string {
 	return s.review(t, stage.Small)
 }
 
-// review scans a pull request to its end.
+// review scans a pull request of the sample to its end.
 func (s *site) review(t *testing.T, number int) string {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"repo": stage.Repo, "pr_number": number})
+
+	return s.reviewOf(t, stage.Repo, number)
+}
+
+// reviewOf scans a pull request to its end.
+func (s *site) reviewOf(t *testing.T, repo string, number int) string {
+	t.Helper()
+	id := s.start(t, repo, number)
+	require.Eventually(t, func() bool { return s.read(t, id).Status == "complete" }, 3*patience, tick)
+
+	return id
+}
+
+// start has a pull request scanned.
+func (s *site) start(t *testing.T, repo string, number int) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"repo": repo, "pr_number": number})
 	require.NoError(t, err)
 	answer, err := s.api.Call(t.Context(), http.MethodPost, "/v1/reviews", string(body))
 	require.NoError(t, err)
@@ -95,7 +111,6 @@ func (s *site) review(t *testing.T, number int) string {
 		ReviewID string `json:"review_id"`
 	}
 	require.NoError(t, json.Unmarshal(answer, &made))
-	require.Eventually(t, func() bool { return s.read(t, made.ReviewID).Status == "complete" }, patience, tick)
 
 	return made.ReviewID
 }
@@ -172,6 +187,15 @@ func TestPalette(t *testing.T) {
 	b.run(chromedp.WaitNotPresent(`#palette #went a[href$="/trends"]`, chromedp.ByQuery))
 	b.press(kb.Enter)
 	b.run(chromedp.WaitVisible(`#review`, chromedp.ByQuery))
+
+	// Enter before there is an answer doesn't lead where the list before leads.
+	b.run(chromedp.KeyEvent("k", chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.run(chromedp.WaitVisible(`#palette #went a[href$="/findings"]`, chromedp.ByQuery))
+	b.run(chromedp.KeyEvent("trends" + kb.Enter))
+	b.run(chromedp.WaitNotPresent(`#review`, chromedp.ByQuery))
+	var at string
+	b.run(chromedp.Location(&at))
+	assert.Regexp(t, `/(go\?q=trends|trends)$`, at)
 	b.quiet()
 }
 
@@ -184,11 +208,32 @@ func TestNewReviews(t *testing.T) {
 	s.review(t, stage.Number)
 	b.open("/o/" + org + "/reviews")
 	require.Equal(t, 1, b.count(".row"))
+	b.run(chromedp.Focus(`.row .t`, chromedp.ByQuery))
 	s.review(t, stage.Small)
 	b.sees("1 new review")
+	assert.Equal(t, 1, b.count(".row .t:focus"), "the row was loaded again")
 	assert.Equal(t, 1, b.count(".row"), "the rows stay")
 	b.click(".fresh")
 	b.run(chromedp.WaitNotPresent(".fresh", chromedp.ByQuery))
 	assert.Equal(t, 2, b.count(".row"))
+	b.quiet()
+}
+
+// Going back shows the list as it was before the search, and a link within a page loads
+// nothing.
+func TestBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.newTab(t)
+	b.setUp()
+	s.review(t, stage.Small)
+	b.open("/o/" + org + "/reviews")
+	b.fill(`#q`, "nothing has this")
+	b.run(chromedp.Submit(`#q`, chromedp.ByQuery))
+	b.run(chromedp.WaitNotPresent(`.row`, chromedp.ByQuery))
+	b.run(chromedp.Evaluate(`location.hash = 'main'`, nil))
+	assert.Zero(t, b.count(".row"))
+	b.run(chromedp.Evaluate(`history.go(-2)`, nil))
+	b.run(chromedp.WaitVisible(`.row`, chromedp.ByQuery))
 	b.quiet()
 }

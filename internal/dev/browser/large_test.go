@@ -3,9 +3,7 @@
 package browser
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,8 +16,8 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
-// makeLarge makes a repository whose pull request 1 has 10,000 findings in 100 files.
-func makeLarge(t *testing.T, path string) {
+// makeMany makes a repository whose pull request 1 has files with as many findings each.
+func makeMany(t *testing.T, path string, files, each int) {
 	t.Helper()
 	const who = "Ada <ada@example.com> 1700000000 +0000"
 	var s strings.Builder
@@ -32,9 +30,9 @@ func makeLarge(t *testing.T, path string) {
 	commit("refs/heads/main", "")
 	file("README.md", "# Large\n")
 	commit("refs/pull/1/head", "from refs/heads/main\n")
-	for i := range 100 {
+	for i := range files {
 		var text strings.Builder
-		for j := range 100 {
+		for j := range each {
 			fmt.Fprintf(&text, "eval(x%d_%d)\n", i, j)
 		}
 		file(fmt.Sprintf("src/file%02d.js", i), text.String())
@@ -46,20 +44,14 @@ func makeLarge(t *testing.T, path string) {
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	makeLarge(t, filepath.Join(s.Dir, "repos", "acme", "large.git"))
+	makeMany(t, filepath.Join(s.Dir, "repos", "acme", "large.git"), 100, 100)
 	b := s.newTab(t)
 	b.setUp()
-	answer, err := s.api.Call(t.Context(), http.MethodPost, "/v1/reviews", `{"repo": "acme/large", "pr_number": 1}`)
-	require.NoError(t, err)
-	var made struct {
-		ReviewID string `json:"review_id"`
-	}
-	require.NoError(t, json.Unmarshal(answer, &made))
-	require.Eventually(t, func() bool { return s.read(t, made.ReviewID).Status == "complete" }, 3*patience, tick)
-	require.GreaterOrEqual(t, sum(s.read(t, made.ReviewID).Summary), 10_000)
+	id := s.reviewOf(t, "acme/large", 1)
+	require.GreaterOrEqual(t, sum(s.read(t, id).Summary), 10_000)
 
 	began := time.Now()
-	b.open("/o/" + org + "/reviews/" + made.ReviewID)
+	b.open("/o/" + org + "/reviews/" + id)
 	opened := time.Since(began)
 	nodes := b.count("*")
 	assert.LessOrEqual(t, nodes, 15_000)

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
@@ -223,6 +224,10 @@ func applies(r rule.Rule, path, content string) bool {
 	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
 	chosen := func(glob string) bool {
 		return matches(glob) || doublestar.MatchUnvalidated(strings.ToLower(glob), strings.ToLower(path))
+	}
+
+	if kind.Of(path, []byte(content), kind.SetOf(r.Skip)) != 0 {
+		return false
 	}
 
 	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, chosen)) && !slices.ContainsFunc(p.Exclude, matches)

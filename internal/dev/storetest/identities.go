@@ -68,6 +68,8 @@ func linkedIdentity(t *testing.T, h Harness) {
 	unverified := identity("1", "a")
 	unverified.Email = ""
 	signInFails(t, h, unverified, "does not say that your email is verified")
+	unverified.BreakGlass = true
+	signInFails(t, h, unverified, "signs in with its password")
 	signInFails(t, h, identity("9", "nobody"), "ask an admin for an invitation")
 
 	got, err = h.Store.SignInAs(ctx, identity("1", "a"))

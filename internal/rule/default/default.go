@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -17,7 +18,9 @@ import (
 var files embed.FS
 
 // Load returns the rules of the default ruleset, ordered by id, each with
-// OriginDefault. Their patterns are not compiled. An error means that the
+// OriginDefault. Rules of the categories correctness and hygiene skip generated, minified
+// and vendored files, those of security and secrets look everywhere: what makes a file
+// one of these is the word of its author. Their patterns are not compiled. An error means that the
 // program was built from broken files, which this package's tests refuse.
 func Load() ([]rule.Rule, error) {
 	var rules []rule.Rule
@@ -38,6 +41,12 @@ func Load() ([]rule.Rule, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range rules {
+		switch category, _, _ := strings.Cut(rules[i].ID, "/"); category {
+		case "correctness", "hygiene": // nobody mends what is not written by hand here
+			rules[i].Skip = append([]string{"generated", "minified", "vendored"}, rules[i].Skip...)
+		}
 	}
 	slices.SortStableFunc(rules, func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return rules, nil

@@ -50,6 +50,26 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestSkip holds that rules about care are silent in what nobody writes by hand, and
+// that no author's word and no folder of copies silences the others.
+func TestSkip(t *testing.T) {
+	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	byHand := []string{"generated", "minified", "vendored"}
+	for _, r := range rules {
+		category, _, _ := strings.Cut(r.ID, "/")
+		switch category {
+		case "correctness", "hygiene":
+			assert.Subset(t, r.Skip, byHand, r.ID)
+		default:
+			for _, k := range byHand {
+				assert.NotContains(t, r.Skip, k, r.ID)
+			}
+		}
+	}
+}
+
 // TestEveryFileIsEmbedded finds rule files that the embedding misses.
 func TestEveryFileIsEmbedded(t *testing.T) {
 	t.Parallel()

@@ -147,6 +147,7 @@ func TestIsThatOfTheParser(t *testing.T) {
 		properties + ".references.maxItems":                        rule.MaxReferences,
 		properties + ".languages.maxItems":                         rule.MaxLanguages,
 		properties + ".languages.items.maxLength":                  language.MaxName,
+		properties + ".skip.maxItems":                              rule.MaxSkip,
 		properties + ".references.items.maxLength":                 rule.MaxReference,
 		properties + ".paths.properties.include.maxItems":          rule.MaxGlobs,
 		properties + ".paths.properties.exclude.maxItems":          rule.MaxGlobs,

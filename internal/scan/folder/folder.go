@@ -62,9 +62,10 @@ type Notice struct {
 
 // Summary is what a scan did in all.
 type Summary struct {
-	Scanned  int             // files of which lines were looked at
-	Lines    int             // in them
-	Findings finding.Summary // also of those that are not given
+	Scanned  int              // files of which lines were looked at
+	Lines    int              // in them
+	Kinds    finding.LookedAt // only the counts of kinds of files
+	Findings finding.Summary  // also of those that are not given
 	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
 	Observed   int            // findings of rules that are only observed, likewise
@@ -161,6 +162,7 @@ func (w *output) found(file string, r scan.FileResult) error {
 		w.sum.Scanned++
 	}
 	w.sum.Lines += r.Lines
+	r.CountKinds(&w.sum.Kinds)
 	w.sum.Suppressed += len(r.Suppressed)
 	w.sum.Observed += len(r.Observed)
 

@@ -40,6 +40,8 @@ func toReview(r review.Review) *prwardenv1.Review {
 		out.Exclusions, out.SwitchedOff = toExclusions(r.Exclusions), each(r.SwitchedOff, toSwitchedOff)
 		out.LookedAt = &prwardenv1.LookedAt{
 			Files: clamp(r.LookedAt.Files), AddedLines: clamp(r.LookedAt.AddedLines), Rules: clamp(r.LookedAt.Rules),
+			Generated: clamp(r.LookedAt.Generated), Minified: clamp(r.LookedAt.Minified),
+			Vendored: clamp(r.LookedAt.Vendored),
 		}
 	}
 
@@ -203,6 +205,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
 		Entropy: toEntropy(r.Conditions.Entropy), Stopwords: each(r.Conditions.Stopwords, text),
 		Allow: each(r.Conditions.Allow, text), Supersedes: each(r.Supersedes, text),
+		Skip:    each(r.Skip, text),
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -264,6 +267,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Multiline: r.GetMultiline(), Redact: r.GetRedact(), References: r.GetReferences(),
 		Paths:     rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
 		Languages: r.GetLanguages(), In: rule.PlacesOf(r.GetIn()),
+		Skip:     r.GetSkip(),
 		Cases:    rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 		Disabled: r != nil && r.Enabled != nil && !r.GetEnabled(),
 		Mode:     rule.Mode(word(r.GetMode())),

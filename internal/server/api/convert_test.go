@@ -56,7 +56,7 @@ func full() review.Review {
 			{RuleID: "c/d", By: finding.ByRepository, How: finding.HowOverride},
 			{RuleID: "e/f", By: finding.ByRepository, How: finding.HowExclude},
 		},
-		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
+		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3, Generated: 5, Minified: 6, Vendored: 7},
 		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 		CheckURL:  "https://github.com/acme/shop/pull/42/checks",
@@ -187,7 +187,8 @@ func TestRuleThereAndBack(t *testing.T) {
 		},
 		Supersedes: []string{"other"},
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
-		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Mode: rule.ModeObserve, Disabled: true,
+		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},
+		Mode: rule.ModeObserve, Disabled: true,
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 

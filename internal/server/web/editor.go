@@ -13,12 +13,12 @@ import (
 
 // ruleForm is a rule as the form of the editor has it: lists as lines.
 type ruleForm struct {
-	ID, Pattern, Message, Severity, Mode, Repo     string
-	Languages, Include, Exclude, References, State string
-	Match, NoMatch                                 []string
-	Multiline, Redact                              bool
-	Text                                           string // to try the pattern on
-	Etag                                           string
+	ID, Pattern, Message, Severity, Mode, Repo           string
+	Languages, Skip, Include, Exclude, References, State string
+	Match, NoMatch                                       []string
+	Multiline, Redact                                    bool
+	Text                                                 string // to try the pattern on
+	Etag                                                 string
 }
 
 // editorView is what the editor shows.
@@ -128,7 +128,7 @@ func (h *Handler) saveRule(v *visit, e editorView) (err error) {
 		_, err = h.calls.rules.CreateRule(v.ctx(), &prwardenv1.CreateRuleRequest{Rule: e.rule()})
 	} else {
 		err = h.updateRule(v, e.ID, e.rule(),
-			"pattern", "message", "severity", "scope", "repo", "paths", "languages", "multiline", "redact", "cases",
+			"pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
 			"references", "enabled", "mode")
 	}
 	if err == nil {
@@ -159,7 +159,7 @@ func (h *Handler) showEditor(v *visit, code int, e editorView) error {
 func (f ruleForm) rule() *prwardenv1.Rule {
 	r := &prwardenv1.Rule{
 		Id: f.ID, Type: prwardenv1.Rule_regex.Enum(), Pattern: f.Pattern, Message: f.Message,
-		Languages: splitAny(f.Languages), References: splitAny(f.References),
+		Languages: splitAny(f.Languages), Skip: splitAny(f.Skip), References: splitAny(f.References),
 		Multiline: f.Multiline, Redact: f.Redact, Enabled: new(f.State != "off"), Etag: f.Etag,
 		Paths:    &prwardenv1.Rule_Paths{Include: eachLine(f.Include), Exclude: eachLine(f.Exclude)},
 		Cases:    &prwardenv1.Rule_Cases{Match: f.Match, NoMatch: f.NoMatch},
@@ -189,6 +189,7 @@ func formOf(r *prwardenv1.Rule) ruleForm {
 	f := ruleForm{
 		ID: r.GetId(), Pattern: r.GetPattern(), Message: r.GetMessage(), Severity: r.GetSeverity().String(),
 		Mode: r.GetMode().String(), Repo: r.GetRepo(), Languages: strings.Join(r.GetLanguages(), ", "),
+		Skip:    strings.Join(r.GetSkip(), ", "),
 		Include: strings.Join(r.GetPaths().GetInclude(), "\n"), Exclude: strings.Join(r.GetPaths().GetExclude(), "\n"),
 		References: strings.Join(r.GetReferences(), "\n"), Match: r.GetCases().GetMatch(),
 		NoMatch: r.GetCases().GetNoMatch(), Multiline: r.GetMultiline(), Redact: r.GetRedact(), State: "on",
@@ -217,8 +218,9 @@ func readRuleForm(in url.Values) ruleForm {
 	return ruleForm{
 		ID: strings.TrimSpace(in.Get("id")), Pattern: text("pattern"), Message: strings.TrimSpace(text("message")),
 		Severity: in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
-		Languages: text("languages"), Include: text("include"), Exclude: text("exclude"), References: text("references"),
-		Match: cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
+		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
+		References: text("references"),
+		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
 		State: in.Get("state"), Text: text("text"), Etag: in.Get("etag"),
 	}
 }

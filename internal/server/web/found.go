@@ -1,15 +1,18 @@
 package web
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
 // handle names a finding among those of all pull requests, in letters that an
@@ -128,6 +131,13 @@ func (h *Handler) selectAll(v *visit, f *decisionForm) error {
 	return nil
 }
 
+// maxPlaces is in how many repositories, or pull requests, a form decides at most: the
+// identifiers of so many changes fit into the cookie from which they are undone.
+const maxPlaces = 80
+
+// undoTime is how long it may take to undo a decision that was broken off.
+const undoTime = 30 * time.Second
+
 // decideFound makes a call for each repository, or pull request, and returns how many
 // of those there are. When one fails, those before it are undone.
 func (h *Handler) decideFound(
@@ -137,6 +147,11 @@ func (h *Handler) decideFound(
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	if len(places) > maxPlaces {
+		return nil, 0, 0, errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
+			"f: these findings are in %d repositories or pull requests, of which one decision may have %d at most; "+
+				"narrow what you select.", len(places), maxPlaces)
+	}
 	for _, p := range places {
 		req.Repo, req.PrNumber, req.Fingerprints = p.repo, nil, fingerprints[p]
 		if p.pr != 0 {
@@ -144,7 +159,7 @@ func (h *Handler) decideFound(
 		}
 		made, err := h.calls.triage.SetTriage(v.ctx(), req)
 		if err != nil {
-			_, _ = h.undo(v, changes) // the error is what matters
+			h.undoPart(v, changes)
 			return nil, 0, 0, err
 		}
 		if made.ChangeId != nil {
@@ -156,11 +171,21 @@ func (h *Handler) decideFound(
 	return changes, changed, len(places), nil
 }
 
+// undoPart undoes what was decided before a decision failed, also when the browser has
+// gone meanwhile.
+func (h *Handler) undoPart(v *visit, changes []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx()), undoTime)
+	defer cancel()
+	if _, err := h.undo(ctx, changes); err != nil {
+		h.Log.Error("a part of a decision can't be undone", "request_id", rpc.RequestID(ctx), "error", err)
+	}
+}
+
 // undo puts back what changes replaced, the last first.
-func (h *Handler) undo(v *visit, changes []string) (changed int, err error) {
+func (h *Handler) undo(ctx context.Context, changes []string) (changed int, err error) {
 	for i := range changes {
 		id := changes[len(changes)-1-i]
-		done, err := h.calls.triage.UndoTriage(v.ctx(), &prwardenv1.UndoTriageRequest{ChangeId: id})
+		done, err := h.calls.triage.UndoTriage(ctx, &prwardenv1.UndoTriageRequest{ChangeId: id})
 		if err != nil {
 			return changed, err
 		}

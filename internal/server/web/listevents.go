@@ -81,7 +81,7 @@ func (h *Handler) reviewsEvents(v *visit) error {
 	recheck, look := time.NewTicker(recheckInterval), time.NewTicker(lookInterval)
 	defer recheck.Stop()
 	defer look.Stop()
-	for text := ": here\n\n"; ; {
+	for text := "data: changed\n\n"; ; { // something may have happened since the page was made
 		if err := control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
 			return nil
 		}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -19,12 +20,16 @@ type goGroup struct {
 // mostPlaces is how many places of a kind are listed.
 const mostPlaces = 8
 
+// leastQuery is how many characters the server looks for at least: fewer are in almost
+// everything, and it reads all rules for them.
+const leastQuery = 2
+
 // goPage lists where a person may go, by words. The palette shows the same list.
 func (h *Handler) goPage(v *visit) error {
 	words := strings.Fields(v.r.URL.Query().Get("q"))
 	query := strings.Join(words[:min(len(words), 5)], " ") // as many as a search takes
 	groups := []goGroup{{"Pages", pagesOf(v, query)}, {"Organizations", organizationsOf(v, query)}}
-	if query != "" {
+	if utf8.RuneCountInString(query) >= leastQuery {
 		found, err := h.foundPlaces(v, query)
 		if err != nil {
 			return err

@@ -78,8 +78,14 @@ func (r *reviewView) findingLink(v *visit, x *prwardenv1.Finding) string {
 func lookedAt(r *prwardenv1.Review) string {
 	l := r.GetLookedAt()
 
-	return fmt.Sprintf("%s in %s were looked at with %s", plural(int(l.GetAddedLines()), "added line", "added lines"),
+	text := fmt.Sprintf("%s in %s were looked at with %s", plural(int(l.GetAddedLines()), "added line", "added lines"),
 		plural(int(l.GetFiles()), "file", "files"), plural(int(l.GetRules()), "rule", "rules"))
+	if l.GetGenerated()+l.GetMinified()+l.GetVendored() > 0 {
+		text += fmt.Sprintf("; some rules skip %d generated, %d minified and %d vendored",
+			l.GetGenerated(), l.GetMinified(), l.GetVendored())
+	}
+
+	return text
 }
 
 // baseWords say which commit the base is, and how it was found.

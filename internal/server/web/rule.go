@@ -234,8 +234,12 @@ func costWords(c *prwardenv1.MatchingCost) string {
 
 // fileWords say which files a rule looks at.
 func fileWords(r *prwardenv1.Rule) string {
+	but := ""
+	if s := r.GetSkip(); len(s) > 0 {
+		but = ", but not " + strings.Join(s, ", ") + " ones"
+	}
 	if len(r.GetLanguages())+len(r.GetPaths().GetInclude()) == 0 {
-		return "All files"
+		return "All files" + but
 	}
 	var parts []string
 	if l := r.GetLanguages(); len(l) > 0 {
@@ -245,5 +249,5 @@ func fileWords(r *prwardenv1.Rule) string {
 		parts = append(parts, strings.Join(p, ", "))
 	}
 
-	return strings.Join(parts, " that match ")
+	return strings.Join(parts, " that match ") + but
 }

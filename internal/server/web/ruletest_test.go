@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,6 +76,13 @@ rules:
 	var back prwardenv1.BatchRulesRequest
 	require.NoError(t, fromYAML(text, &back))
 	assert.Equal(t, f.Match, back.GetRules()[0].GetCases().GetMatch())
+
+	odd := "a\u202eb\\ \"c\" \u2066 \x1b\nd"
+	text, err := toYAML(&prwardenv1.BatchRulesRequest{Rules: []*prwardenv1.Rule{{Message: odd}}})
+	require.NoError(t, err)
+	assert.False(t, strings.ContainsFunc(text, hidden), text)
+	require.NoError(t, fromYAML(text, &back))
+	assert.Equal(t, odd, back.GetRules()[0].GetMessage())
 	require.ErrorContains(t, fromYAML("version: 1\nrule: 2\n", &back), `unknown field "rule"`)
 	require.ErrorContains(t, fromYAML("version: [1\n", &back), "line 1")
 }

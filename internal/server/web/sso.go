@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/server/overload"
@@ -57,10 +58,16 @@ func (h *Handler) finishSSO(v *visit) error {
 	if c, err := v.r.Cookie(h.ssoCookie()); err == nil {
 		kept = c.Value
 	}
+	if strings.HasPrefix(kept, "/") { // the answer to a trial was shown here
+		h.redirect(v, ownPath(kept))
+		return nil
+	}
 	h.setCookie(v.w, h.ssoCookie(), "", 0)
 	releaseWork(v)
 	trial, tried, err := h.SSO.FinishTrial(v.ctx(), v.from, kept, v.r.URL.Query())
 	if tried {
+		// Its code is used: who loads the page again, or sends a form of it, goes on there.
+		h.setCookie(v.w, h.ssoCookie(), trial.ReturnTo, 10*time.Minute)
 		return h.showTrial(v, trial, err)
 	}
 	token, next, err := h.SSO.Finish(v.ctx(), v.from, kept, v.r.URL.Query())

@@ -8,6 +8,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/account"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // ssoView is what the page of single sign-on shows.
@@ -23,6 +24,8 @@ type trialView struct {
 	Claims  []account.Claim
 	Email   string // "" unless the provider has verified it
 	Role    string // that the groups give in the organization; "" for none
+
+	BreakGlass bool // the email is that of who signs in with a password always
 }
 
 func (h *Handler) ssoPage(v *visit) error {
@@ -50,8 +53,11 @@ func (h *Handler) trySSO(v *visit) error {
 	}
 	releaseWork(v)
 	to, cookie, err := h.SSO.BeginTrial(v.ctx(), v.caller.UserID, v.here("/settings/sso"))
-	if err != nil {
+	if errs.KindOf(err) == errs.Unavailable {
 		return h.showSSO(v, http.StatusOK, true, nil) // the check says why
+	}
+	if err != nil {
+		return err
 	}
 	h.setCookie(v.w, h.ssoCookie(), cookie, 10*time.Minute)
 	h.redirect(v, to)
@@ -69,7 +75,7 @@ func (h *Handler) showTrial(v *visit, t account.Trial, failed error) error {
 	if v.caller.UserID != t.UserID {
 		return errNoPage
 	}
-	view := &trialView{Claims: t.Claims, Email: t.Email, Role: string(t.Roles[org])}
+	view := &trialView{Claims: t.Claims, Email: t.Email, Role: string(t.Roles[org]), BreakGlass: t.BreakGlass}
 	if failed != nil {
 		view = &trialView{Problem: problemOf(v.ctx(), failed).Text}
 	}

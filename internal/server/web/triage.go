@@ -83,7 +83,7 @@ func decisionOf(v *visit) decisionForm {
 	f := decisionForm{
 		Fingerprints: slices.Compact(fingerprints), Decision: in.Get("decision"), Reason: in.Get("reason"),
 		Days: in.Get("days"), Until: in.Get("until"), PullRequest: in.Get("scope") == "pull_request",
-		Bulk: in.Has("bulk"), Back: ownPath(in.Get("back")),
+		Bulk: in.Has("bulk"), All: in.Has("fixed"), Back: ownPath(in.Get("back")),
 	}
 	if f.Back == "/" {
 		f.Back = returnTo(v.r)
@@ -168,7 +168,7 @@ func (h *Handler) undoTriage(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	changed, err := h.undo(v, strings.Fields(v.r.PostForm.Get("change")))
+	changed, err := h.undo(v.ctx(), strings.Fields(v.r.PostForm.Get("change")))
 	if err != nil {
 		return err
 	}

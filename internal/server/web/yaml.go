@@ -31,13 +31,35 @@ func toYAML(m proto.Message) (string, error) {
 	encoder.SetIndent(2)
 	err = encoder.Encode(&doc)
 
-	return out.String(), err
+	return escaped(out.String()), err
 }
 
-// inBlocks has a document written on many lines, but lists and maps without content.
+// escaped writes characters that nobody sees, or that change how others are read, as
+// YAML names them. inBlocks has put texts that have some in quotes, where that holds.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if hidden(r) {
+			fmt.Fprintf(&out, `\U%08X`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+
+	return out.String()
+}
+
+// inBlocks has a document written on many lines, but lists and maps without content, and
+// texts with hidden characters.
 func inBlocks(n *yaml.Node) {
 	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
 		n.Style = 0
+	}
+	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, hidden) {
+		n.Style = yaml.DoubleQuotedStyle
 	}
 	for _, c := range n.Content {
 		inBlocks(c)

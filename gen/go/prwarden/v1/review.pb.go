@@ -1385,7 +1385,14 @@ type LookedAt struct {
 	// Added lines in them.
 	AddedLines int32 `protobuf:"varint,2,opt,name=added_lines,json=addedLines,proto3" json:"added_lines,omitempty"`
 	// Rules that applied.
-	Rules         int32 `protobuf:"varint,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	Rules int32 `protobuf:"varint,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	// Generated files in which rules did not look that skip such files. A file may count
+	// as minified and vendored, too.
+	Generated int32 `protobuf:"varint,4,opt,name=generated,proto3" json:"generated,omitempty"`
+	// Minified files in which rules did not look that skip such files.
+	Minified int32 `protobuf:"varint,5,opt,name=minified,proto3" json:"minified,omitempty"`
+	// Files of other projects in which rules did not look that skip such files.
+	Vendored      int32 `protobuf:"varint,6,opt,name=vendored,proto3" json:"vendored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1437,6 +1444,27 @@ func (x *LookedAt) GetAddedLines() int32 {
 func (x *LookedAt) GetRules() int32 {
 	if x != nil {
 		return x.Rules
+	}
+	return 0
+}
+
+func (x *LookedAt) GetGenerated() int32 {
+	if x != nil {
+		return x.Generated
+	}
+	return 0
+}
+
+func (x *LookedAt) GetMinified() int32 {
+	if x != nil {
+		return x.Minified
+	}
+	return 0
+}
+
+func (x *LookedAt) GetVendored() int32 {
+	if x != nil {
+		return x.Vendored
 	}
 	return 0
 }
@@ -3899,7 +3927,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xef\x1a\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\x9d\x1b\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -3956,7 +3984,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xba\v\x92A\xb6\v2\xb3\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
+	"\bcanceled\x10\x05:\xe8\v\x92A\xe4\v2\xe1\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -4020,12 +4048,15 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\boverride\x10\x02\x12\v\n" +
 	"\aexclude\x10\x03B\x05\n" +
 	"\x03_byB\x06\n" +
-	"\x04_how\"W\n" +
+	"\x04_how\"\xad\x01\n" +
 	"\bLookedAt\x12\x14\n" +
 	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x1f\n" +
 	"\vadded_lines\x18\x02 \x01(\x05R\n" +
 	"addedLines\x12\x14\n" +
-	"\x05rules\x18\x03 \x01(\x05R\x05rules\";\n" +
+	"\x05rules\x18\x03 \x01(\x05R\x05rules\x12\x1c\n" +
+	"\tgenerated\x18\x04 \x01(\x05R\tgenerated\x12\x1a\n" +
+	"\bminified\x18\x05 \x01(\x05R\bminified\x12\x1a\n" +
+	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\xe3\x05\n" +

@@ -24,6 +24,7 @@ async function swap(selectors, url, options = {}, push = false) {
   const focused = document.activeElement?.id;
   for (const s of new Set([...selectors.split(' '), '#toast'])) {
     const fresh = $(s, page), old = $(s);
+    if (s === '#toast' && options.live && !fresh?.firstElementChild) continue; // it says what was done, not what happens
     if (fresh && old) {
       const had = old.contains(document.activeElement), field = $('[autofocus]', fresh);
       old.replaceWith(document.adoptNode(fresh));
@@ -33,14 +34,17 @@ async function swap(selectors, url, options = {}, push = false) {
     else if (old && s !== '#toast') old.removeAttribute('aria-busy');
   }
   if (!answer.ok) { const e = $('.problem, .wrong', page); say(e ? e.textContent : 'That failed'); if (e && !$('.wrong')) $('#toast').replaceChildren(Object.assign(document.createElement('p'), {className: 'toast bad', textContent: e.textContent.trim()})); }
-  if (push) history.pushState({}, '', answer.url);
+  if (push) { history.pushState({}, '', answer.url); shown = address(); }
   if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({preventScroll: true});
   const told = $('#toast .toast');
-  if (told) say(told.firstElementChild?.textContent ?? told.textContent);
+  if (told && !options.live) say(told.firstElementChild?.textContent ?? told.textContent);
   begin();
 }
 
-addEventListener('popstate', () => location.reload());
+// Going back loads the page of then. Links within a page come here, too, and load nothing.
+const address = () => location.pathname + location.search;
+let shown = address();
+addEventListener('popstate', () => { if (address() !== shown) location.reload(); });
 
 // A form, its button or a link says in data-swap what its answer replaces.
 addEventListener('submit', (e) => {
@@ -134,7 +138,7 @@ function begin() {
 function listen(path) {
   events = new EventSource(path);
   events.path = path;
-  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href); if (e.data === 'end') { events.close(); } };
+  events.onmessage = (e) => { const place = $('[data-events]'); if (place) swap(place.dataset.parts, place.dataset.from ?? location.href, {live: true}); if (e.data === 'end') { events.close(); } };
 }
 addEventListener('visibilitychange', () => {
   if (document.hidden) { events?.close(); events = null; } else begin();
@@ -150,7 +154,11 @@ function palette() {
 }
 function walk(e) {
   const all = [$('input', e.currentTarget), ...$$('#went a', e.currentTarget)], i = all.indexOf(document.activeElement);
-  if (e.key === 'Enter' && i === 0 && all[1]) { e.preventDefault(); all[1].click(); }
+  if (e.key === 'Enter' && i === 0) {
+    e.preventDefault();
+    if ($('#went', e.currentTarget).dataset.query !== all[0].value) all[0].form.submit(); // the list is of other words
+    else all[1]?.click();
+  }
   const step = {ArrowDown: 1, ArrowUp: -1}[e.key];
   if (step && i >= 0) { e.preventDefault(); all[(i + step + all.length) % all.length].focus(); }
 }

@@ -664,6 +664,8 @@ type ScanRule struct {
 	Allow []string `protobuf:"bytes,19,rep,name=allow,proto3" json:"allow,omitempty"`
 	// Rules that have no hit on a line on which this one has.
 	Supersedes []string `protobuf:"bytes,20,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
+	// Kinds of files not to look at, as in prwarden.v1.Rule.
+	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
 	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
 	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -836,6 +838,13 @@ func (x *ScanRule) GetAllow() []string {
 func (x *ScanRule) GetSupersedes() []string {
 	if x != nil {
 		return x.Supersedes
+	}
+	return nil
+}
+
+func (x *ScanRule) GetSkip() []string {
+	if x != nil {
+		return x.Skip
 	}
 	return nil
 }
@@ -1620,6 +1629,12 @@ type ScanResult struct {
 	SkipCounts []*SkipCount `protobuf:"bytes,12,rep,name=skip_counts,json=skipCounts,proto3" json:"skip_counts,omitempty"`
 	// Files of which added lines were looked at.
 	LookedAtFiles int32 `protobuf:"varint,16,opt,name=looked_at_files,json=lookedAtFiles,proto3" json:"looked_at_files,omitempty"`
+	// Generated files in which some rules did not look for that.
+	GeneratedFiles int32 `protobuf:"varint,26,opt,name=generated_files,json=generatedFiles,proto3" json:"generated_files,omitempty"`
+	// Minified files, likewise.
+	MinifiedFiles int32 `protobuf:"varint,27,opt,name=minified_files,json=minifiedFiles,proto3" json:"minified_files,omitempty"`
+	// Vendored files, likewise.
+	VendoredFiles int32 `protobuf:"varint,28,opt,name=vendored_files,json=vendoredFiles,proto3" json:"vendored_files,omitempty"`
 	// The changed files that the rules file keeps from rules; absent for none.
 	Exclusions *ScanExclusions `protobuf:"bytes,13,opt,name=exclusions,proto3" json:"exclusions,omitempty"`
 	// Rules that the policy or the rules file switched off or made weaker, by id.
@@ -1758,6 +1773,27 @@ func (x *ScanResult) GetSkipCounts() []*SkipCount {
 func (x *ScanResult) GetLookedAtFiles() int32 {
 	if x != nil {
 		return x.LookedAtFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetGeneratedFiles() int32 {
+	if x != nil {
+		return x.GeneratedFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetMinifiedFiles() int32 {
+	if x != nil {
+		return x.MinifiedFiles
+	}
+	return 0
+}
+
+func (x *ScanResult) GetVendoredFiles() int32 {
+	if x != nil {
+		return x.VendoredFiles
 	}
 	return 0
 }
@@ -2669,7 +2705,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\x91\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xa5\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2696,7 +2732,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x05allow\x18\x13 \x03(\tR\x05allow\x12\x1e\n" +
 	"\n" +
 	"supersedes\x18\x14 \x03(\tR\n" +
-	"supersedes\x12\x0e\n" +
+	"supersedes\x12\x12\n" +
+	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x0e\n" +
 	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
@@ -2763,7 +2800,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1a\n" +
-	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xa4\a\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\x9b\b\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -2783,7 +2820,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"rule_count\x18\v \x01(\x05R\truleCount\x12?\n" +
 	"\vskip_counts\x18\f \x03(\v2\x1e.prwarden.scanner.v1.SkipCountR\n" +
 	"skipCounts\x12&\n" +
-	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x12C\n" +
+	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x12'\n" +
+	"\x0fgenerated_files\x18\x1a \x01(\x05R\x0egeneratedFiles\x12%\n" +
+	"\x0eminified_files\x18\x1b \x01(\x05R\rminifiedFiles\x12%\n" +
+	"\x0evendored_files\x18\x1c \x01(\x05R\rvendoredFiles\x12C\n" +
 	"\n" +
 	"exclusions\x18\r \x01(\v2#.prwarden.scanner.v1.ScanExclusionsR\n" +
 	"exclusions\x12G\n" +

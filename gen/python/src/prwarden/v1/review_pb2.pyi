@@ -590,20 +590,34 @@ class LookedAt(google.protobuf.message.Message):
     FILES_FIELD_NUMBER: builtins.int
     ADDED_LINES_FIELD_NUMBER: builtins.int
     RULES_FIELD_NUMBER: builtins.int
+    GENERATED_FIELD_NUMBER: builtins.int
+    MINIFIED_FIELD_NUMBER: builtins.int
+    VENDORED_FIELD_NUMBER: builtins.int
     files: builtins.int
     """Files of which added lines were looked at."""
     added_lines: builtins.int
     """Added lines in them."""
     rules: builtins.int
     """Rules that applied."""
+    generated: builtins.int
+    """Generated files in which rules did not look that skip such files. A file may count
+    as minified and vendored, too.
+    """
+    minified: builtins.int
+    """Minified files in which rules did not look that skip such files."""
+    vendored: builtins.int
+    """Files of other projects in which rules did not look that skip such files."""
     def __init__(
         self,
         *,
         files: builtins.int = ...,
         added_lines: builtins.int = ...,
         rules: builtins.int = ...,
+        generated: builtins.int = ...,
+        minified: builtins.int = ...,
+        vendored: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["added_lines", b"added_lines", "files", b"files", "rules", b"rules"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["added_lines", b"added_lines", "files", b"files", "generated", b"generated", "minified", b"minified", "rules", b"rules", "vendored", b"vendored"]) -> None: ...
 
 Global___LookedAt: typing_extensions.TypeAlias = LookedAt
 

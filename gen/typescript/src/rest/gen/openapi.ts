@@ -2310,9 +2310,24 @@ export interface components {
             files: number;
             /**
              * Format: int32
+             * @description Generated files in which rules did not look that skip such files. A file may count as minified and vendored, too.
+             */
+            generated: number;
+            /**
+             * Format: int32
+             * @description Minified files in which rules did not look that skip such files.
+             */
+            minified: number;
+            /**
+             * Format: int32
              * @description Rules that applied.
              */
             rules: number;
+            /**
+             * Format: int32
+             * @description Files of other projects in which rules did not look that skip such files.
+             */
+            vendored: number;
         };
         /** @description MatchingCost is what a rule is expected to cost a review. It is an estimate from the pattern alone, from how often its characters occur in code of all kinds: the same on every machine, and no measurement. A later version may estimate better. */
         MatchingCost: {
@@ -2911,6 +2926,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
@@ -3015,6 +3032,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip?: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
@@ -3068,6 +3087,8 @@ export interface components {
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity?: components["schemas"]["SeverityLevel"];
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            skip?: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
@@ -6880,7 +6901,10 @@ export interface operations {
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
-                     *         "rules": 433
+                     *         "generated": 1,
+                     *         "minified": 0,
+                     *         "rules": 434,
+                     *         "vendored": 0
                      *       },
                      *       "new_total": 1,
                      *       "observed": [],
@@ -7283,7 +7307,10 @@ export interface operations {
                      *       "looked_at": {
                      *         "added_lines": 87,
                      *         "files": 3,
-                     *         "rules": 433
+                     *         "generated": 1,
+                     *         "minified": 0,
+                     *         "rules": 434,
+                     *         "vendored": 0
                      *       },
                      *       "new_total": 1,
                      *       "observed": [],
@@ -7531,6 +7558,9 @@ export interface operations {
                  *       ],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "skip": [
+                 *         "generated"
+                 *       ],
                  *       "type": "regex"
                  *     }
                  */
@@ -7588,6 +7618,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7672,6 +7705,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7776,6 +7812,9 @@ export interface operations {
                  *       ],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "skip": [
+                 *         "generated"
+                 *       ],
                  *       "type": "regex"
                  *     }
                  */
@@ -7833,6 +7872,9 @@ export interface operations {
                      *       ],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "skip": [
+                     *         "generated"
+                     *       ],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -8214,6 +8256,9 @@ export interface operations {
                      *           ],
                      *           "scope": "org",
                      *           "severity": "warning",
+                     *           "skip": [
+                     *             "generated"
+                     *           ],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
                      *           "updated_by": "key:key_01k9w3t5zq8h4m2x"

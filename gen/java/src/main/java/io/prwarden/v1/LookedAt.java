@@ -92,6 +92,52 @@ private static final long serialVersionUID = 0L;
     return rules_;
   }
 
+  public static final int GENERATED_FIELD_NUMBER = 4;
+  private int generated_ = 0;
+  /**
+   * <pre>
+   * Generated files in which rules did not look that skip such files. A file may count
+   * as minified and vendored, too.
+   * </pre>
+   *
+   * <code>int32 generated = 4 [json_name = "generated"];</code>
+   * @return The generated.
+   */
+  @java.lang.Override
+  public int getGenerated() {
+    return generated_;
+  }
+
+  public static final int MINIFIED_FIELD_NUMBER = 5;
+  private int minified_ = 0;
+  /**
+   * <pre>
+   * Minified files in which rules did not look that skip such files.
+   * </pre>
+   *
+   * <code>int32 minified = 5 [json_name = "minified"];</code>
+   * @return The minified.
+   */
+  @java.lang.Override
+  public int getMinified() {
+    return minified_;
+  }
+
+  public static final int VENDORED_FIELD_NUMBER = 6;
+  private int vendored_ = 0;
+  /**
+   * <pre>
+   * Files of other projects in which rules did not look that skip such files.
+   * </pre>
+   *
+   * <code>int32 vendored = 6 [json_name = "vendored"];</code>
+   * @return The vendored.
+   */
+  @java.lang.Override
+  public int getVendored() {
+    return vendored_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -115,6 +161,15 @@ private static final long serialVersionUID = 0L;
     if (rules_ != 0) {
       output.writeInt32(3, rules_);
     }
+    if (generated_ != 0) {
+      output.writeInt32(4, generated_);
+    }
+    if (minified_ != 0) {
+      output.writeInt32(5, minified_);
+    }
+    if (vendored_ != 0) {
+      output.writeInt32(6, vendored_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -135,6 +190,18 @@ private static final long serialVersionUID = 0L;
     if (rules_ != 0) {
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(3, rules_);
+    }
+    if (generated_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(4, generated_);
+    }
+    if (minified_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(5, minified_);
+    }
+    if (vendored_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(6, vendored_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -157,6 +224,12 @@ private static final long serialVersionUID = 0L;
         != other.getAddedLines()) return false;
     if (getRules()
         != other.getRules()) return false;
+    if (getGenerated()
+        != other.getGenerated()) return false;
+    if (getMinified()
+        != other.getMinified()) return false;
+    if (getVendored()
+        != other.getVendored()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -174,6 +247,12 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getAddedLines();
     hash = (37 * hash) + RULES_FIELD_NUMBER;
     hash = (53 * hash) + getRules();
+    hash = (37 * hash) + GENERATED_FIELD_NUMBER;
+    hash = (53 * hash) + getGenerated();
+    hash = (37 * hash) + MINIFIED_FIELD_NUMBER;
+    hash = (53 * hash) + getMinified();
+    hash = (37 * hash) + VENDORED_FIELD_NUMBER;
+    hash = (53 * hash) + getVendored();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -312,6 +391,9 @@ private static final long serialVersionUID = 0L;
       files_ = 0;
       addedLines_ = 0;
       rules_ = 0;
+      generated_ = 0;
+      minified_ = 0;
+      vendored_ = 0;
       return this;
     }
 
@@ -354,6 +436,15 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000004) != 0)) {
         result.rules_ = rules_;
       }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.generated_ = generated_;
+      }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.minified_ = minified_;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.vendored_ = vendored_;
+      }
     }
 
     @java.lang.Override
@@ -376,6 +467,15 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getRules() != 0) {
         setRules(other.getRules());
+      }
+      if (other.getGenerated() != 0) {
+        setGenerated(other.getGenerated());
+      }
+      if (other.getMinified() != 0) {
+        setMinified(other.getMinified());
+      }
+      if (other.getVendored() != 0) {
+        setVendored(other.getVendored());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -418,6 +518,21 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000004;
               break;
             } // case 24
+            case 32: {
+              generated_ = input.readInt32();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 32
+            case 40: {
+              minified_ = input.readInt32();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 40
+            case 48: {
+              vendored_ = input.readInt32();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -563,6 +678,141 @@ private static final long serialVersionUID = 0L;
     public Builder clearRules() {
       bitField0_ = (bitField0_ & ~0x00000004);
       rules_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int generated_ ;
+    /**
+     * <pre>
+     * Generated files in which rules did not look that skip such files. A file may count
+     * as minified and vendored, too.
+     * </pre>
+     *
+     * <code>int32 generated = 4 [json_name = "generated"];</code>
+     * @return The generated.
+     */
+    @java.lang.Override
+    public int getGenerated() {
+      return generated_;
+    }
+    /**
+     * <pre>
+     * Generated files in which rules did not look that skip such files. A file may count
+     * as minified and vendored, too.
+     * </pre>
+     *
+     * <code>int32 generated = 4 [json_name = "generated"];</code>
+     * @param value The generated to set.
+     * @return This builder for chaining.
+     */
+    public Builder setGenerated(int value) {
+
+      generated_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Generated files in which rules did not look that skip such files. A file may count
+     * as minified and vendored, too.
+     * </pre>
+     *
+     * <code>int32 generated = 4 [json_name = "generated"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearGenerated() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      generated_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int minified_ ;
+    /**
+     * <pre>
+     * Minified files in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 minified = 5 [json_name = "minified"];</code>
+     * @return The minified.
+     */
+    @java.lang.Override
+    public int getMinified() {
+      return minified_;
+    }
+    /**
+     * <pre>
+     * Minified files in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 minified = 5 [json_name = "minified"];</code>
+     * @param value The minified to set.
+     * @return This builder for chaining.
+     */
+    public Builder setMinified(int value) {
+
+      minified_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Minified files in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 minified = 5 [json_name = "minified"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearMinified() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      minified_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int vendored_ ;
+    /**
+     * <pre>
+     * Files of other projects in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 vendored = 6 [json_name = "vendored"];</code>
+     * @return The vendored.
+     */
+    @java.lang.Override
+    public int getVendored() {
+      return vendored_;
+    }
+    /**
+     * <pre>
+     * Files of other projects in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 vendored = 6 [json_name = "vendored"];</code>
+     * @param value The vendored to set.
+     * @return This builder for chaining.
+     */
+    public Builder setVendored(int value) {
+
+      vendored_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Files of other projects in which rules did not look that skip such files.
+     * </pre>
+     *
+     * <code>int32 vendored = 6 [json_name = "vendored"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearVendored() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      vendored_ = 0;
       onChanged();
       return this;
     }

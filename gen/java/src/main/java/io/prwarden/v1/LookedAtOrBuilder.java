@@ -39,4 +39,35 @@ public interface LookedAtOrBuilder extends
    * @return The rules.
    */
   int getRules();
+
+  /**
+   * <pre>
+   * Generated files in which rules did not look that skip such files. A file may count
+   * as minified and vendored, too.
+   * </pre>
+   *
+   * <code>int32 generated = 4 [json_name = "generated"];</code>
+   * @return The generated.
+   */
+  int getGenerated();
+
+  /**
+   * <pre>
+   * Minified files in which rules did not look that skip such files.
+   * </pre>
+   *
+   * <code>int32 minified = 5 [json_name = "minified"];</code>
+   * @return The minified.
+   */
+  int getMinified();
+
+  /**
+   * <pre>
+   * Files of other projects in which rules did not look that skip such files.
+   * </pre>
+   *
+   * <code>int32 vendored = 6 [json_name = "vendored"];</code>
+   * @return The vendored.
+   */
+  int getVendored();
 }

@@ -281,234 +281,237 @@ public final class ReviewOuterClass {
       "R\003how\210\001\001\">\n\004Side\022\024\n\020side_unspecified\020\000\022\020" +
       "\n\014organization\020\001\022\016\n\nrepository\020\002\"B\n\003Way\022" +
       "\023\n\017way_unspecified\020\000\022\013\n\007disable\020\001\022\014\n\010ove" +
-      "rride\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"W\n\010L" +
-      "ookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_l" +
-      "ines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005r" +
-      "ules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code\022" +
-      "\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007Finding\022\027\n" +
-      "\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\016" +
-      "2\033.prwarden.v1.Severity.LevelH\000R\010severit" +
-      "y\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004" +
-      "line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end_li" +
-      "ne\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006colum" +
-      "n\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013fingerpri" +
-      "nt\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014H" +
-      "\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prward" +
-      "en.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nend_c" +
-      "olumn\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r" +
-      " \001(\005R\013utf16Column\022(\n\020utf16_end_column\030\016 " +
-      "\001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003" +
-      "R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prw" +
-      "arden.v1.SuppressionR\013suppression\022+\n\006tri" +
-      "age\030\021 \001(\0132\023.prwarden.v1.TriageR\006triage\":" +
-      "\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exi" +
-      "sting\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file" +
-      "_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppre" +
-      "ssion\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002" +
-      " \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006" +
-      "_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004l" +
-      "ine\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R" +
-      "\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1" +
-      ".Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 " +
-      "\001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R" +
-      "\ttolerated\022<\n\010severity\030\007 \001(\0162\033.prwarden." +
-      "v1.Severity.LevelH\004R\010severity\210\001\001\"\211\001\n\006Rea" +
-      "son\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file" +
-      "_too_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n\tsubmod" +
-      "ule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_file_inv" +
-      "alid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_re" +
-      "asonB\r\n\013_file_bytesB\013\n\t_severity\"\255\003\n\023Cre" +
-      "ateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\t" +
-      "pr_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 \001" +
-      "(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007he" +
-      "adSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007baseSha\210\001\001" +
-      "\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail" +
-      "_on\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004" +
-      "R\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010R\013requi" +
-      "reBase\022<\n\010priority\030\t \001(\0162\033.prwarden.v1.P" +
-      "riority.LevelH\005R\010priority\210\001\001B\n\n\010_ruleset" +
-      "B\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB" +
-      "\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024CreateRevie" +
-      "wResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227" +
-      "\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Stat" +
-      "usH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013e" +
-      "stimatedMs\0220\n\021scanner_available\030\004 \001(\010H\001R" +
-      "\020scannerAvailable\210\001\001B\t\n\007_statusB\024\n\022_scan" +
-      "ner_available\"/\n\020GetReviewRequest\022\033\n\trev" +
-      "iew_id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewRespo" +
-      "nse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.Review" +
-      "R\006review\"\333\004\n\023ListFindingsRequest\022\033\n\trevi" +
-      "ew_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.pr" +
-      "warden.v1.ListFindingsRequest.KindH\000R\004ki" +
-      "nd\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v" +
-      "1.Severity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007ru" +
-      "le_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003" +
-      "R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.F" +
-      "inding.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 " +
-      "\001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006" +
-      "R\tpageToken\210\001\001\022;\n\010decision\030\t \001(\0162\032.prwar" +
-      "den.v1.Decision.KindH\007R\010decision\210\001\001\"N\n\004K" +
-      "ind\022\017\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsu" +
-      "ppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010observed\020\004B\007\n\005_" +
-      "kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fi" +
-      "leB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_toke" +
-      "nB\013\n\t_decision\"p\n\024ListFindingsResponse\0220" +
-      "\n\010findings\030\001 \003(\0132\024.prwarden.v1.FindingR\010" +
-      "findings\022&\n\017next_page_token\030\002 \001(\tR\rnextP" +
-      "ageToken\"\266\004\n\025SearchFindingsRequest\0229\n\010gr" +
-      "oup_by\030\001 \001(\0162\031.prwarden.v1.Grouping.KeyH" +
-      "\000R\007groupBy\210\001\001\022\031\n\005query\030\002 \001(\tH\001R\005query\210\001\001" +
-      "\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022C\n\014min_severit" +
-      "y\030\004 \001(\0162\033.prwarden.v1.Severity.LevelH\003R\013" +
-      "minSeverity\210\001\001\022\034\n\007rule_id\030\005 \001(\tH\004R\006ruleI" +
-      "d\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004file\210\001\001\0225\n\005state\030\007" +
-      " \001(\0162\032.prwarden.v1.Finding.StateH\006R\005stat" +
-      "e\210\001\001\022;\n\010decision\030\010 \001(\0162\032.prwarden.v1.Dec" +
-      "ision.KindH\007R\010decision\210\001\001\022 \n\tpage_size\030\t" +
-      " \001(\005H\010R\010pageSize\210\001\001\022\"\n\npage_token\030\n \001(\tH" +
-      "\tR\tpageToken\210\001\001B\013\n\t_group_byB\010\n\006_queryB\007" +
-      "\n\005_repoB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005" +
-      "_fileB\010\n\006_stateB\013\n\t_decisionB\014\n\n_page_si" +
-      "zeB\r\n\013_page_token\"\342\001\n\026SearchFindingsResp" +
-      "onse\0225\n\010findings\030\001 \003(\0132\031.prwarden.v1.Fou" +
-      "ndFindingR\010findings\0221\n\006groups\030\002 \003(\0132\031.pr" +
-      "warden.v1.FindingGroupR\006groups\0226\n\007summar" +
-      "y\030\003 \001(\0132\034.prwarden.v1.SeveritySummaryR\007s" +
-      "ummary\022&\n\017next_page_token\030\004 \001(\tR\rnextPag" +
-      "eToken\"\277\001\n\014FoundFinding\022\022\n\004repo\030\001 \001(\tR\004r" +
-      "epo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\033\n\trevi" +
-      "ew_id\030\003 \001(\tR\010reviewId\022\"\n\nhead_title\030\004 \001(" +
-      "\tH\000R\theadTitle\210\001\001\022.\n\007finding\030\005 \001(\0132\024.prw" +
-      "arden.v1.FindingR\007findingB\r\n\013_head_title" +
-      "\"@\n\010Grouping\"4\n\003Key\022\017\n\013unspecified\020\000\022\010\n\004" +
-      "rule\020\001\022\010\n\004file\020\002\022\010\n\004repo\020\003\"\213\002\n\014FindingGr" +
-      "oup\022\034\n\007rule_id\030\001 \001(\tH\000R\006ruleId\210\001\001\022\027\n\004rep" +
-      "o\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004file\030\003 \001(\tH\002R\004file" +
-      "\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R\nfile_bytes\210\001\001\0226" +
-      "\n\007summary\030\005 \001(\0132\034.prwarden.v1.SeveritySu" +
-      "mmaryR\007summary\022#\n\rpull_requests\030\006 \001(\005R\014p" +
-      "ullRequestsB\n\n\010_rule_idB\007\n\005_repoB\007\n\005_fil" +
-      "eB\r\n\013_file_bytes\"\241\001\n\027ListRepositoriesReq" +
-      "uest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022 \n\tpage_" +
-      "size\030\002 \001(\005H\001R\010pageSize\210\001\001\022\"\n\npage_token\030" +
-      "\003 \001(\tH\002R\tpageToken\210\001\001B\010\n\006_queryB\014\n\n_page" +
-      "_sizeB\r\n\013_page_token\"\177\n\030ListRepositories" +
-      "Response\022;\n\014repositories\030\001 \003(\0132\027.prwarde" +
-      "n.v1.RepositoryR\014repositories\022&\n\017next_pa" +
-      "ge_token\030\002 \001(\tR\rnextPageToken\"\250\001\n\nReposi" +
-      "tory\022\022\n\004repo\030\001 \001(\tR\004repo\022\030\n\007reviews\030\002 \001(" +
-      "\005R\007reviews\0220\n\004open\030\003 \001(\0132\034.prwarden.v1.S" +
-      "everitySummaryR\004open\022:\n\013last_review\030\004 \001(" +
-      "\0132\031.prwarden.v1.ListedReviewR\nlastReview" +
-      "\"\301\001\n\017GetSarifRequest\022\033\n\treview_id\030\001 \001(\tR" +
-      "\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden" +
-      ".v1.GetSarifRequest.SuppressedH\000R\nsuppre" +
-      "ssed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013" +
-      "\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\245\005\n" +
-      "\022ListReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004rep" +
-      "o\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227" +
-      "\n\006status\030\003 \001(\0162\032.prwarden.v1.Review.Stat" +
-      "usH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pa" +
-      "geSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageTok" +
-      "en\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005query\210\001\001\022\"\n\ncrea" +
-      "ted_by\030\007 \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005since\030\010 " +
-      "\001(\0132\032.google.protobuf.TimestampR\005since\0220" +
-      "\n\005until\030\t \001(\0132\032.google.protobuf.Timestam" +
-      "pR\005until\022;\n\007verdict\030\n \001(\0162\034.prwarden.v1." +
-      "Verdict.OutcomeH\007R\007verdict\210\001\001\022I\n\010standin" +
-      "g\030\013 \001(\0162(.prwarden.v1.ListReviewsRequest" +
-      ".StandingH\010R\010standing\210\001\001\"9\n\010Standing\022\017\n\013" +
-      "unspecified\020\000\022\013\n\007running\020\001\022\017\n\013not_scanne" +
-      "d\020\002B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n" +
-      "\n_page_sizeB\r\n\013_page_tokenB\010\n\006_queryB\r\n\013" +
-      "_created_byB\n\n\010_verdictB\013\n\t_standing\"r\n\023" +
-      "ListReviewsResponse\0223\n\007reviews\030\001 \003(\0132\031.p" +
-      "rwarden.v1.ListedReviewR\007reviews\022&\n\017next" +
-      "_page_token\030\002 \001(\tR\rnextPageToken\"\243\002\n\023Cou" +
-      "ntReviewsRequest\022\031\n\005query\030\001 \001(\tH\000R\005query" +
-      "\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH\001R\tcreatedBy\210\001\001\022" +
-      "0\n\005since\030\003 \001(\0132\032.google.protobuf.Timesta" +
-      "mpR\005since\0220\n\005until\030\004 \001(\0132\032.google.protob" +
-      "uf.TimestampR\005until\022\027\n\004repo\030\005 \001(\tH\002R\004rep" +
-      "o\210\001\001\022 \n\tpr_number\030\006 \001(\005H\003R\010prNumber\210\001\001B\010" +
-      "\n\006_queryB\r\n\013_created_byB\007\n\005_repoB\014\n\n_pr_" +
-      "number\"\315\001\n\024CountReviewsResponse\022\020\n\003all\030\001" +
-      " \001(\005R\003all\022\026\n\006failed\030\002 \001(\005R\006failed\022\026\n\006pas" +
-      "sed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030\004 \001(\005R\ni" +
-      "ncomplete\022\030\n\007running\030\005 \001(\005R\007running\022\037\n\013n" +
-      "ot_scanned\030\006 \001(\005R\nnotScanned\022\030\n\007partial\030" +
-      "\007 \001(\010R\007partial\"\230\t\n\014ListedReview\022\033\n\trevie" +
-      "w_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.p" +
-      "rwarden.v1.Review.StatusH\000R\006status\210\001\001\022\033\n" +
-      "\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\t" +
-      "R\004repo\022=\n\014completed_at\030\005 \001(\0132\032.google.pr" +
-      "otobuf.TimestampR\013completedAt\0226\n\007summary" +
-      "\030\006 \001(\0132\034.prwarden.v1.SeveritySummaryR\007su" +
-      "mmary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head_" +
-      "sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001(" +
-      "\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.go" +
-      "ogle.protobuf.TimestampR\tcreatedAt\0229\n\nst" +
-      "arted_at\030\013 \001(\0132\032.google.protobuf.Timesta" +
-      "mpR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden." +
-      "v1.ReviewErrorR\005error\022\034\n\ttruncated\030\r \001(\010" +
-      "R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\tcreated" +
-      "By\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1.Verdic" +
-      "tR\007verdict\022<\n\010priority\030\020 \001(\0162\033.prwarden." +
-      "v1.Priority.LevelH\003R\010priority\210\001\001\022\"\n\nhead" +
-      "_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013head_aut" +
-      "hor\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004open\030\023 \001(\013" +
-      "2\034.prwarden.v1.SeveritySummaryR\004open\022 \n\t" +
-      "new_total\030\024 \001(\005H\006R\010newTotal\210\001\001\022$\n\013fixed_" +
-      "total\030\025 \001(\005H\007R\nfixedTotal\210\001\001\022.\n\020suppress" +
-      "ed_total\030\026 \001(\005H\010R\017suppressedTotal\210\001\001\022\"\n\n" +
-      "files_done\030\027 \001(\005H\tR\tfilesDone\210\001\001\022$\n\013file" +
-      "s_total\030\030 \001(\005H\nR\nfilesTotal\210\001\001B\t\n\007_statu" +
-      "sB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_priority" +
-      "B\r\n\013_head_titleB\016\n\014_head_authorB\014\n\n_new_" +
-      "totalB\016\n\014_fixed_totalB\023\n\021_suppressed_tot" +
-      "alB\r\n\013_files_doneB\016\n\014_files_total\"2\n\023Can" +
-      "celReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010rev" +
-      "iewId\"C\n\024CancelReviewResponse\022+\n\006review\030" +
-      "\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"1\n\022Wa" +
-      "tchReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010rev" +
-      "iewId\"\232\003\n\023WatchReviewResponse\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022\035\n\nf" +
-      "iles_done\030\003 \001(\005R\tfilesDone\022$\n\013files_tota" +
-      "l\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summary\030\005 \001(" +
-      "\0132\034.prwarden.v1.SeveritySummaryR\007summary" +
-      "\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.ReviewErro" +
-      "rR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkeepAlive\022" +
-      "0\n\021scanner_available\030\010 \001(\010H\002R\020scannerAva" +
-      "ilable\210\001\001B\t\n\007_statusB\016\n\014_files_totalB\024\n\022" +
-      "_scanner_available2\357\007\n\rReviewService\022\177\n\014" +
-      "CreateReview\022 .prwarden.v1.CreateReviewR" +
-      "equest\032!.prwarden.v1.CreateReviewRespons" +
-      "e\"*\262\373\030&\n\004NONE\022\036the review says who creat" +
-      "ed it\022J\n\tGetReview\022\035.prwarden.v1.GetRevi" +
-      "ewRequest\032\036.prwarden.v1.GetReviewRespons" +
-      "e\022P\n\013ListReviews\022\037.prwarden.v1.ListRevie" +
-      "wsRequest\032 .prwarden.v1.ListReviewsRespo" +
-      "nse\022S\n\014CountReviews\022 .prwarden.v1.CountR" +
-      "eviewsRequest\032!.prwarden.v1.CountReviews" +
-      "Response\022S\n\014ListFindings\022 .prwarden.v1.L" +
-      "istFindingsRequest\032!.prwarden.v1.ListFin" +
-      "dingsResponse\022Y\n\016SearchFindings\022\".prward" +
-      "en.v1.SearchFindingsRequest\032#.prwarden.v" +
-      "1.SearchFindingsResponse\022_\n\020ListReposito" +
-      "ries\022$.prwarden.v1.ListRepositoriesReque" +
-      "st\032%.prwarden.v1.ListRepositoriesRespons" +
-      "e\022>\n\010GetSarif\022\034.prwarden.v1.GetSarifRequ" +
-      "est\032\024.google.api.HttpBody\022D\n\007GetDiff\022\033.p" +
-      "rwarden.v1.GetDiffRequest\032\034.prwarden.v1." +
-      "GetDiffResponse\022\177\n\014CancelReview\022 .prward" +
-      "en.v1.CancelReviewRequest\032!.prwarden.v1." +
-      "CancelReviewResponse\"*\262\373\030&\n\004NONE\022\036review" +
-      "s are work, not settings\022R\n\013WatchReview\022" +
-      "\037.prwarden.v1.WatchReviewRequest\032 .prwar" +
-      "den.v1.WatchReviewResponse0\001BN\n\016io.prwar" +
-      "den.v1P\001Z:github.com/prwarden/prwarden/g" +
-      "en/go/prwarden/v1;prwardenv1b\006proto3"
+      "rride\020\002\022\013\n\007exclude\020\003B\005\n\003_byB\006\n\004_how\"\255\001\n\010" +
+      "LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013added_" +
+      "lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005R\005" +
+      "rules\022\034\n\tgenerated\030\004 \001(\005R\tgenerated\022\032\n\010m" +
+      "inified\030\005 \001(\005R\010minified\022\032\n\010vendored\030\006 \001(" +
+      "\005R\010vendored\";\n\013ReviewError\022\022\n\004code\030\001 \001(\t" +
+      "R\004code\022\030\n\007message\030\002 \001(\tR\007message\"\322\005\n\007Fin" +
+      "ding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severit" +
+      "y\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\000R\010" +
+      "severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030" +
+      "\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n" +
+      "\010end_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005" +
+      "R\006column\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013fi" +
+      "ngerprint\030\t \001(\tR\013fingerprint\022!\n\010file_raw" +
+      "\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032" +
+      ".prwarden.v1.Finding.StateH\002R\005state\210\001\001\022\035" +
+      "\n\nend_column\030\014 \001(\005R\tendColumn\022!\n\014utf16_c" +
+      "olumn\030\r \001(\005R\013utf16Column\022(\n\020utf16_end_co" +
+      "lumn\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_hash\030" +
+      "\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(" +
+      "\0132\030.prwarden.v1.SuppressionR\013suppression" +
+      "\022+\n\006triage\030\021 \001(\0132\023.prwarden.v1.TriageR\006t" +
+      "riage\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001" +
+      "\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r" +
+      "\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_hash\"^\n" +
+      "\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005" +
+      "until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004l" +
+      "ineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004fi" +
+      "le\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003" +
+      " \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwa" +
+      "rden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!\n\010file" +
+      "_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated" +
+      "\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(\0162\033.pr" +
+      "warden.v1.Severity.LevelH\004R\010severity\210\001\001\"" +
+      "\211\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022" +
+      "\022\n\016file_too_large\020\002\022\020\n\014rule_stopped\020\004\022\r\n" +
+      "\tsubmodule\020\005\022\017\n\013undecodable\020\006\022\026\n\022rules_f" +
+      "ile_invalid\020\007\"\004\010\003\020\003B\007\n\005_lineB\n\n\010_rule_id" +
+      "B\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_severity\"" +
+      "\255\003\n\023CreateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004r" +
+      "epo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007rule" +
+      "set\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030\004 \001(" +
+      "\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R\007bas" +
+      "eSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef\210\001\001\022" +
+      "9\n\007fail_on\030\007 \001(\0162\033.prwarden.v1.Severity." +
+      "LevelH\004R\006failOn\210\001\001\022!\n\014require_base\030\010 \001(\010" +
+      "R\013requireBase\022<\n\010priority\030\t \001(\0162\033.prward" +
+      "en.v1.Priority.LevelH\005R\010priority\210\001\001B\n\n\010_" +
+      "rulesetB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_ba" +
+      "se_refB\n\n\010_fail_onB\013\n\t_priority\"\342\001\n\024Crea" +
+      "teReviewResponse\022\033\n\treview_id\030\001 \001(\tR\010rev" +
+      "iewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Revi" +
+      "ew.StatusH\000R\006status\210\001\001\022!\n\014estimated_ms\030\003" +
+      " \001(\005R\013estimatedMs\0220\n\021scanner_available\030\004" +
+      " \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007_statusB\024" +
+      "\n\022_scanner_available\"/\n\020GetReviewRequest" +
+      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@\n\021GetRevi" +
+      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
+      ".ReviewR\006review\"\333\004\n\023ListFindingsRequest\022" +
+      "\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001" +
+      "(\0162%.prwarden.v1.ListFindingsRequest.Kin" +
+      "dH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 \001(\0162\033.prw" +
+      "arden.v1.Severity.LevelH\001R\013minSeverity\210\001" +
+      "\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030" +
+      "\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\0162\032.prward" +
+      "en.v1.Finding.StateH\004R\005state\210\001\001\022 \n\tpage_" +
+      "size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npage_token\030" +
+      "\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010decision\030\t \001(\0162" +
+      "\032.prwarden.v1.Decision.KindH\007R\010decision\210" +
+      "\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010reported\020" +
+      "\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003\022\014\n\010observed" +
+      "\020\004B\007\n\005_kindB\017\n\r_min_severityB\n\n\010_rule_id" +
+      "B\007\n\005_fileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_pa" +
+      "ge_tokenB\013\n\t_decision\"p\n\024ListFindingsRes" +
+      "ponse\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1.Fi" +
+      "ndingR\010findings\022&\n\017next_page_token\030\002 \001(\t" +
+      "R\rnextPageToken\"\266\004\n\025SearchFindingsReques" +
+      "t\0229\n\010group_by\030\001 \001(\0162\031.prwarden.v1.Groupi" +
+      "ng.KeyH\000R\007groupBy\210\001\001\022\031\n\005query\030\002 \001(\tH\001R\005q" +
+      "uery\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004repo\210\001\001\022C\n\014min_" +
+      "severity\030\004 \001(\0162\033.prwarden.v1.Severity.Le" +
+      "velH\003R\013minSeverity\210\001\001\022\034\n\007rule_id\030\005 \001(\tH\004" +
+      "R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH\005R\004file\210\001\001\0225\n\005" +
+      "state\030\007 \001(\0162\032.prwarden.v1.Finding.StateH" +
+      "\006R\005state\210\001\001\022;\n\010decision\030\010 \001(\0162\032.prwarden" +
+      ".v1.Decision.KindH\007R\010decision\210\001\001\022 \n\tpage" +
+      "_size\030\t \001(\005H\010R\010pageSize\210\001\001\022\"\n\npage_token" +
+      "\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t_group_byB\010\n\006_" +
+      "queryB\007\n\005_repoB\017\n\r_min_severityB\n\n\010_rule" +
+      "_idB\007\n\005_fileB\010\n\006_stateB\013\n\t_decisionB\014\n\n_" +
+      "page_sizeB\r\n\013_page_token\"\342\001\n\026SearchFindi" +
+      "ngsResponse\0225\n\010findings\030\001 \003(\0132\031.prwarden" +
+      ".v1.FoundFindingR\010findings\0221\n\006groups\030\002 \003" +
+      "(\0132\031.prwarden.v1.FindingGroupR\006groups\0226\n" +
+      "\007summary\030\003 \001(\0132\034.prwarden.v1.SeveritySum" +
+      "maryR\007summary\022&\n\017next_page_token\030\004 \001(\tR\r" +
+      "nextPageToken\"\277\001\n\014FoundFinding\022\022\n\004repo\030\001" +
+      " \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022" +
+      "\033\n\treview_id\030\003 \001(\tR\010reviewId\022\"\n\nhead_tit" +
+      "le\030\004 \001(\tH\000R\theadTitle\210\001\001\022.\n\007finding\030\005 \001(" +
+      "\0132\024.prwarden.v1.FindingR\007findingB\r\n\013_hea" +
+      "d_title\"@\n\010Grouping\"4\n\003Key\022\017\n\013unspecifie" +
+      "d\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n\004repo\020\003\"\213\002\n\014Fi" +
+      "ndingGroup\022\034\n\007rule_id\030\001 \001(\tH\000R\006ruleId\210\001\001" +
+      "\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022\027\n\004file\030\003 \001(\tH" +
+      "\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001(\014H\003R\nfile_byt" +
+      "es\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\007summary\022#\n\rpull_requests\030\006" +
+      " \001(\005R\014pullRequestsB\n\n\010_rule_idB\007\n\005_repoB" +
+      "\007\n\005_fileB\r\n\013_file_bytes\"\241\001\n\027ListReposito" +
+      "riesRequest\022\031\n\005query\030\001 \001(\tH\000R\005query\210\001\001\022 " +
+      "\n\tpage_size\030\002 \001(\005H\001R\010pageSize\210\001\001\022\"\n\npage" +
+      "_token\030\003 \001(\tH\002R\tpageToken\210\001\001B\010\n\006_queryB\014" +
+      "\n\n_page_sizeB\r\n\013_page_token\"\177\n\030ListRepos" +
+      "itoriesResponse\022;\n\014repositories\030\001 \003(\0132\027." +
+      "prwarden.v1.RepositoryR\014repositories\022&\n\017" +
+      "next_page_token\030\002 \001(\tR\rnextPageToken\"\250\001\n" +
+      "\nRepository\022\022\n\004repo\030\001 \001(\tR\004repo\022\030\n\007revie" +
+      "ws\030\002 \001(\005R\007reviews\0220\n\004open\030\003 \001(\0132\034.prward" +
+      "en.v1.SeveritySummaryR\004open\022:\n\013last_revi" +
+      "ew\030\004 \001(\0132\031.prwarden.v1.ListedReviewR\nlas" +
+      "tReview\"\301\001\n\017GetSarifRequest\022\033\n\treview_id" +
+      "\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030\002 \001(\0162\'.p" +
+      "rwarden.v1.GetSarifRequest.SuppressedH\000R" +
+      "\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n\013unspecif" +
+      "ied\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n\013_suppres" +
+      "sed\"\245\005\n\022ListReviewsRequest\022\027\n\004repo\030\001 \001(\t" +
+      "H\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumb" +
+      "er\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarden.v1.Revi" +
+      "ew.StatusH\002R\006status\210\001\001\022 \n\tpage_size\030\004 \001(" +
+      "\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\t" +
+      "pageToken\210\001\001\022\031\n\005query\030\006 \001(\tH\005R\005query\210\001\001\022" +
+      "\"\n\ncreated_by\030\007 \001(\tH\006R\tcreatedBy\210\001\001\0220\n\005s" +
+      "ince\030\010 \001(\0132\032.google.protobuf.TimestampR\005" +
+      "since\0220\n\005until\030\t \001(\0132\032.google.protobuf.T" +
+      "imestampR\005until\022;\n\007verdict\030\n \001(\0162\034.prwar" +
+      "den.v1.Verdict.OutcomeH\007R\007verdict\210\001\001\022I\n\010" +
+      "standing\030\013 \001(\0162(.prwarden.v1.ListReviews" +
+      "Request.StandingH\010R\010standing\210\001\001\"9\n\010Stand" +
+      "ing\022\017\n\013unspecified\020\000\022\013\n\007running\020\001\022\017\n\013not" +
+      "_scanned\020\002B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_st" +
+      "atusB\014\n\n_page_sizeB\r\n\013_page_tokenB\010\n\006_qu" +
+      "eryB\r\n\013_created_byB\n\n\010_verdictB\013\n\t_stand" +
+      "ing\"r\n\023ListReviewsResponse\0223\n\007reviews\030\001 " +
+      "\003(\0132\031.prwarden.v1.ListedReviewR\007reviews\022" +
+      "&\n\017next_page_token\030\002 \001(\tR\rnextPageToken\"" +
+      "\243\002\n\023CountReviewsRequest\022\031\n\005query\030\001 \001(\tH\000" +
+      "R\005query\210\001\001\022\"\n\ncreated_by\030\002 \001(\tH\001R\tcreate" +
+      "dBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.google.protobuf." +
+      "TimestampR\005since\0220\n\005until\030\004 \001(\0132\032.google" +
+      ".protobuf.TimestampR\005until\022\027\n\004repo\030\005 \001(\t" +
+      "H\002R\004repo\210\001\001\022 \n\tpr_number\030\006 \001(\005H\003R\010prNumb" +
+      "er\210\001\001B\010\n\006_queryB\r\n\013_created_byB\007\n\005_repoB" +
+      "\014\n\n_pr_number\"\315\001\n\024CountReviewsResponse\022\020" +
+      "\n\003all\030\001 \001(\005R\003all\022\026\n\006failed\030\002 \001(\005R\006failed" +
+      "\022\026\n\006passed\030\003 \001(\005R\006passed\022\036\n\nincomplete\030\004" +
+      " \001(\005R\nincomplete\022\030\n\007running\030\005 \001(\005R\007runni" +
+      "ng\022\037\n\013not_scanned\030\006 \001(\005R\nnotScanned\022\030\n\007p" +
+      "artial\030\007 \001(\010R\007partial\"\230\t\n\014ListedReview\022\033" +
+      "\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 " +
+      "\001(\0162\032.prwarden.v1.Review.StatusH\000R\006statu" +
+      "s\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004rep" +
+      "o\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\013completedAt\0226\n\007" +
+      "summary\030\006 \001(\0132\034.prwarden.v1.SeveritySumm" +
+      "aryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036" +
+      "\n\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_s" +
+      "ha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001" +
+      "(\0132\032.google.protobuf.TimestampR\tcreatedA" +
+      "t\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobuf." +
+      "TimestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.pr" +
+      "warden.v1.ReviewErrorR\005error\022\034\n\ttruncate" +
+      "d\030\r \001(\010R\ttruncated\022\035\n\ncreated_by\030\016 \001(\tR\t" +
+      "createdBy\022.\n\007verdict\030\017 \001(\0132\024.prwarden.v1" +
+      ".VerdictR\007verdict\022<\n\010priority\030\020 \001(\0162\033.pr" +
+      "warden.v1.Priority.LevelH\003R\010priority\210\001\001\022" +
+      "\"\n\nhead_title\030\021 \001(\tH\004R\theadTitle\210\001\001\022$\n\013h" +
+      "ead_author\030\022 \001(\tH\005R\nheadAuthor\210\001\001\0220\n\004ope" +
+      "n\030\023 \001(\0132\034.prwarden.v1.SeveritySummaryR\004o" +
+      "pen\022 \n\tnew_total\030\024 \001(\005H\006R\010newTotal\210\001\001\022$\n" +
+      "\013fixed_total\030\025 \001(\005H\007R\nfixedTotal\210\001\001\022.\n\020s" +
+      "uppressed_total\030\026 \001(\005H\010R\017suppressedTotal" +
+      "\210\001\001\022\"\n\nfiles_done\030\027 \001(\005H\tR\tfilesDone\210\001\001\022" +
+      "$\n\013files_total\030\030 \001(\005H\nR\nfilesTotal\210\001\001B\t\n" +
+      "\007_statusB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_p" +
+      "riorityB\r\n\013_head_titleB\016\n\014_head_authorB\014" +
+      "\n\n_new_totalB\016\n\014_fixed_totalB\023\n\021_suppres" +
+      "sed_totalB\r\n\013_files_doneB\016\n\014_files_total" +
+      "\"2\n\023CancelReviewRequest\022\033\n\treview_id\030\001 \001" +
+      "(\tR\010reviewId\"C\n\024CancelReviewResponse\022+\n\006" +
+      "review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006revie" +
+      "w\"1\n\022WatchReviewRequest\022\033\n\treview_id\030\001 \001" +
+      "(\tR\010reviewId\"\232\003\n\023WatchReviewResponse\022\033\n\t" +
+      "review_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(" +
+      "\0162\032.prwarden.v1.Review.StatusH\000R\006status\210" +
+      "\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013fil" +
+      "es_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007summa" +
+      "ry\030\005 \001(\0132\034.prwarden.v1.SeveritySummaryR\007" +
+      "summary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.Rev" +
+      "iewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tkee" +
+      "pAlive\0220\n\021scanner_available\030\010 \001(\010H\002R\020sca" +
+      "nnerAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_to" +
+      "talB\024\n\022_scanner_available2\357\007\n\rReviewServ" +
+      "ice\022\177\n\014CreateReview\022 .prwarden.v1.Create" +
+      "ReviewRequest\032!.prwarden.v1.CreateReview" +
+      "Response\"*\262\373\030&\n\004NONE\022\036the review says wh" +
+      "o created it\022J\n\tGetReview\022\035.prwarden.v1." +
+      "GetReviewRequest\032\036.prwarden.v1.GetReview" +
+      "Response\022P\n\013ListReviews\022\037.prwarden.v1.Li" +
+      "stReviewsRequest\032 .prwarden.v1.ListRevie" +
+      "wsResponse\022S\n\014CountReviews\022 .prwarden.v1" +
+      ".CountReviewsRequest\032!.prwarden.v1.Count" +
+      "ReviewsResponse\022S\n\014ListFindings\022 .prward" +
+      "en.v1.ListFindingsRequest\032!.prwarden.v1." +
+      "ListFindingsResponse\022Y\n\016SearchFindings\022\"" +
+      ".prwarden.v1.SearchFindingsRequest\032#.prw" +
+      "arden.v1.SearchFindingsResponse\022_\n\020ListR" +
+      "epositories\022$.prwarden.v1.ListRepositori" +
+      "esRequest\032%.prwarden.v1.ListRepositories" +
+      "Response\022>\n\010GetSarif\022\034.prwarden.v1.GetSa" +
+      "rifRequest\032\024.google.api.HttpBody\022D\n\007GetD" +
+      "iff\022\033.prwarden.v1.GetDiffRequest\032\034.prwar" +
+      "den.v1.GetDiffResponse\022\177\n\014CancelReview\022 " +
+      ".prwarden.v1.CancelReviewRequest\032!.prwar" +
+      "den.v1.CancelReviewResponse\"*\262\373\030&\n\004NONE\022" +
+      "\036reviews are work, not settings\022R\n\013Watch" +
+      "Review\022\037.prwarden.v1.WatchReviewRequest\032" +
+      " .prwarden.v1.WatchReviewResponse0\001BN\n\016i" +
+      "o.prwarden.v1P\001Z:github.com/prwarden/prw" +
+      "arden/gen/go/prwarden/v1;prwardenv1b\006pro" +
+      "to3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -561,7 +564,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_LookedAt_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_LookedAt_descriptor,
-        new java.lang.String[] { "Files", "AddedLines", "Rules", });
+        new java.lang.String[] { "Files", "AddedLines", "Rules", "Generated", "Minified", "Vendored", });
     internal_static_prwarden_v1_ReviewError_descriptor =
       getDescriptor().getMessageTypes().get(7);
     internal_static_prwarden_v1_ReviewError_fieldAccessorTable = new

@@ -56,6 +56,8 @@ private static final long serialVersionUID = 0L;
     etag_ = "";
     createdBy_ = "";
     updatedBy_ = "";
+    skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -4036,6 +4038,71 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int SKIP_FIELD_NUMBER = 26;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList skip_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return A list containing the skip.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getSkipList() {
+    return skip_;
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return The count of skip.
+   */
+  public int getSkipCount() {
+    return skip_.size();
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the element to return.
+   * @return The skip at the given index.
+   */
+  public java.lang.String getSkip(int index) {
+    return skip_.get(index);
+  }
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the skip at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getSkipBytes(int index) {
+    return skip_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -4124,6 +4191,9 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < supersedes_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 25, supersedes_.getRaw(i));
+    }
+    for (int i = 0; i < skip_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 26, skip_.getRaw(i));
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -4252,6 +4322,14 @@ private static final long serialVersionUID = 0L;
     }
     {
       int dataSize = 0;
+      for (int i = 0; i < skip_.size(); i++) {
+        dataSize += computeStringSizeNoTag(skip_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getSkipList().size();
+    }
+    {
+      int dataSize = 0;
       for (int i = 0; i < in_.size(); i++) {
         dataSize += computeStringSizeNoTag(in_.getRaw(i));
       }
@@ -4363,6 +4441,8 @@ private static final long serialVersionUID = 0L;
       if (!getUpdatedBy()
           .equals(other.getUpdatedBy())) return false;
     }
+    if (!getSkipList()
+        .equals(other.getSkipList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -4468,6 +4548,10 @@ private static final long serialVersionUID = 0L;
     if (hasUpdatedBy()) {
       hash = (37 * hash) + UPDATED_BY_FIELD_NUMBER;
       hash = (53 * hash) + getUpdatedBy().hashCode();
+    }
+    if (getSkipCount() > 0) {
+      hash = (37 * hash) + SKIP_FIELD_NUMBER;
+      hash = (53 * hash) + getSkipList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -4672,6 +4756,8 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_ = null;
       }
       updatedBy_ = "";
+      skip_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -4815,6 +4901,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x02000000) != 0)) {
         result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00002000;
+      }
+      if (((from_bitField0_ & 0x04000000) != 0)) {
+        skip_.makeImmutable();
+        result.skip_ = skip_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -4963,6 +5053,16 @@ private static final long serialVersionUID = 0L;
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
         bitField0_ |= 0x02000000;
+        onChanged();
+      }
+      if (!other.skip_.isEmpty()) {
+        if (skip_.isEmpty()) {
+          skip_ = other.skip_;
+          bitField0_ |= 0x04000000;
+        } else {
+          ensureSkipIsMutable();
+          skip_.addAll(other.skip_);
+        }
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -5133,6 +5233,12 @@ private static final long serialVersionUID = 0L;
               supersedes_.add(s);
               break;
             } // case 202
+            case 210: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureSkipIsMutable();
+              skip_.add(s);
+              break;
+            } // case 210
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -8302,6 +8408,180 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
       bitField0_ |= 0x02000000;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureSkipIsMutable() {
+      if (!skip_.isModifiable()) {
+        skip_ = new com.google.protobuf.LazyStringArrayList(skip_);
+      }
+      bitField0_ |= 0x04000000;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return A list containing the skip.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getSkipList() {
+      skip_.makeImmutable();
+      return skip_;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return The count of skip.
+     */
+    public int getSkipCount() {
+      return skip_.size();
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index of the element to return.
+     * @return The skip at the given index.
+     */
+    public java.lang.String getSkip(int index) {
+      return skip_.get(index);
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the skip at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getSkipBytes(int index) {
+      return skip_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param index The index to set the value at.
+     * @param value The skip to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSkip(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSkipIsMutable();
+      skip_.set(index, value);
+      bitField0_ |= 0x04000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param value The skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSkip(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureSkipIsMutable();
+      skip_.add(value);
+      bitField0_ |= 0x04000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param values The skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllSkip(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureSkipIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, skip_);
+      bitField0_ |= 0x04000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSkip() {
+      skip_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x04000000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * what makes a file one. What a rule with `redact` matches in them is masked all the
+     * same.
+     * </pre>
+     *
+     * <code>repeated string skip = 26 [json_name = "skip"];</code>
+     * @param value The bytes of the skip to add.
+     * @return This builder for chaining.
+     */
+    public Builder addSkipBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureSkipIsMutable();
+      skip_.add(value);
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }

@@ -810,4 +810,57 @@ public interface RuleOrBuilder extends
    */
   com.google.protobuf.ByteString
       getUpdatedByBytes();
+
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return A list containing the skip.
+   */
+  java.util.List<java.lang.String>
+      getSkipList();
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @return The count of skip.
+   */
+  int getSkipCount();
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the element to return.
+   * @return The skip at the given index.
+   */
+  java.lang.String getSkip(int index);
+  /**
+   * <pre>
+   * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
+   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * what makes a file one. What a rule with `redact` matches in them is masked all the
+   * same.
+   * </pre>
+   *
+   * <code>repeated string skip = 26 [json_name = "skip"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the skip at the given index.
+   */
+  com.google.protobuf.ByteString
+      getSkipBytes(int index);
 }

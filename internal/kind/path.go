@@ -1,0 +1,135 @@
+package kind
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2/data"
+)
+
+// vendorFolders have copies of what others maintain, in lower case. Linguist's own list
+// is about statistics of languages: it has `.github`, `env` and `cache`, too.
+var vendorFolders = setOf(
+	"node_modules", "bower_components", "jspm_packages", "vendor", "vendors", "third_party", "third-party", "thirdparty",
+	"3rdparty", "3rd_party", "3rd-party", "extern", "externals", "deps", "godeps", "_workspace", "carthage",
+	"site-packages", "dist-packages", ".venv", "venv", ".yarn", "dist", "ace-builds", "mathjax", "flow-typed",
+)
+
+// vendorNames are files that tools copy into a repository, in lower case.
+var vendorNames = setOf(
+	"gradlew", "gradlew.bat", "mvnw", "mvnw.cmd", "mavenwrapperdownloader.java", "config.guess", "config.sub",
+	"aclocal.m4", "libtool.m4", "ltoptions.m4", "ltsugar.m4", "ltversion.m4", "lt~obsolete.m4", "ltmain.sh",
+	"install-sh", "cpplint.py", "dotnet-install.sh", "dotnet-install.ps1", "erlang.mk",
+)
+
+// libraries are beginnings of names that files of well-known libraries have.
+var libraries = []string{
+	"jquery", "bootstrap", "modernizr", "html5shiv", "respond.", "angular", "react.", "react-dom", "vue.", "d3.",
+	"lodash", "underscore", "moment", "font-awesome", "fontawesome", "normalize", "foundation", "select2", "ckeditor",
+	"tiny_mce", "tinymce", "mootools", "prototype", "raphael", "highcharts", "chart.", "leaflet", "mathjax", "swagger-ui",
+}
+
+// licenceHead is where a copy of a library says whose it is, in bytes.
+const licenceHead = 1 << 10
+
+func setOf(list ...string) map[string]bool {
+	all := make(map[string]bool, len(list))
+	for _, name := range list {
+		all[name] = true
+	}
+
+	return all
+}
+
+// isIn says whether one of the folders of a path in lower case has one of the names.
+func isIn(lower string, folders map[string]bool) bool {
+	for {
+		folder, rest, more := strings.Cut(lower, "/")
+		if !more {
+			return false
+		}
+		if folders[folder] {
+			return true
+		}
+		lower = rest
+	}
+}
+
+// vendored says what makes a file a copy of what others maintain. The name of a library
+// alone does not: its file begins with a licence.
+func vendored(file string, text []byte) string {
+	lower := strings.ToLower(file)
+	name := path.Base(lower)
+	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") {
+		return "its path is one of copies of other projects"
+	}
+
+	switch path.Ext(name) {
+	case ".js", ".mjs", ".cjs", ".css", ".scss", ".less":
+		isOne := func(library string) bool { return strings.HasPrefix(name, library) }
+		head := bytes.ToLower(text[:min(len(text), licenceHead)])
+		if slices.ContainsFunc(libraries, isOne) && (bytes.Contains(head, []byte("/*!")) ||
+			bytes.Contains(head, []byte("license")) || bytes.Contains(head, []byte("copyright"))) {
+			return "its name and its licence are those of a library"
+		}
+	}
+
+	return ""
+}
+
+// testFolders have tests and what they need, in lower case.
+var testFolders = setOf(
+	"test", "tests", "testing", "__tests__", "spec", "testdata", "testsuite", "unittests", "e2e", "fixtures",
+	"__fixtures__", "__mocks__", "__snapshots__", "androidtest", "inttest", "integrationtest", "integration-test", "integration_test",
+)
+
+// testWords are ends of the names of classes that test. `Spec` is not: Java has KeySpec.
+var testWords = []string{"Test", "Tests", "TestCase"}
+
+// test says what makes a file a test.
+func test(file string) string {
+	const why = "its path is one of tests"
+	lower := strings.ToLower(file)
+	if isIn(lower, testFolders) {
+		return why
+	}
+	name, plain := path.Base(file), path.Base(lower)
+	for _, word := range []string{"_test.", ".test.", "-test.", "_spec.", ".spec.", "-spec.", "_tests.", ".tests."} {
+		if strings.Contains(plain, word) {
+			return why
+		}
+	}
+
+	switch path.Ext(plain) {
+	case ".py":
+		if strings.HasPrefix(plain, "test_") || plain == "conftest.py" || plain == "tests.py" {
+			return why
+		}
+	case ".java", ".kt", ".scala", ".groovy", ".cs", ".vb", ".fs", ".php", ".swift", ".m", ".mm":
+		stem := strings.TrimSuffix(name, path.Ext(name))
+		if slices.ContainsFunc(testWords, func(word string) bool { return strings.HasSuffix(stem, word) }) {
+			return why
+		}
+	}
+
+	return ""
+}
+
+// prose are endings of texts for people, in lower case.
+var prose = setOf(".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".rdoc", ".pod")
+
+// documentation says what makes a file documentation: its ending, or go-enry's table.
+func documentation(file string) string {
+	if prose[strings.ToLower(path.Ext(file))] {
+		return "its ending is one of texts for people"
+	}
+	for _, matcher := range data.DocumentationMatchers {
+		if matcher.MatchString(file) {
+			return "its path is one of documentation"
+		}
+	}
+
+	return ""
+}
