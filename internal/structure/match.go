@@ -114,7 +114,7 @@ func (m *matcher) mayBegin(i int) bool {
 	}
 
 	before := m.file.Of(i - 1)
-	if isJoin(string(before)) {
+	if isJoin(string(before)) && (string(before) != "->" || m.file.Language.HasArrowMembers()) {
 		return false
 	}
 	if first.kind != operand {

@@ -28,6 +28,7 @@ type Language struct {
 	class    [256]byte
 	inName   [256]bool
 	strength map[string]int
+	keyed    [256]uint32   // lengths of keywords by their first byte
 	byOp     [256][]string // operators by their first byte, longest first
 }
 
@@ -155,6 +156,9 @@ func (l *Language) build() *Language {
 		l.class[c] = isMark
 	}
 
+	for word := range strings.FieldsSeq(l.words.keywords) {
+		l.keyed[word[0]] |= 1 << len(word)
+	}
 	l.strength = strengths(l.words.strength)
 	for op := range strings.FieldsSeq(l.operators) {
 		at := &l.byOp[op[0]]

@@ -25,7 +25,9 @@ func (l *Language) Strength(text []byte) int {
 }
 
 // IsKeyword says whether a name can't be an operand.
-func (l *Language) IsKeyword(text []byte) bool { return isOneOf(l.words.keywords, text) }
+func (l *Language) IsKeyword(text []byte) bool {
+	return len(text) > 0 && len(text) < 32 && l.keyed[text[0]]&(1<<len(text)) != 0 && isOneOf(l.words.keywords, text)
+}
 
 // IsUnary says whether a token may stand before an operand as a part of it.
 func (l *Language) IsUnary(text []byte) bool { return isOneOf(l.words.unary, text) }
@@ -37,6 +39,10 @@ func (l *Language) IsSuffix(op string) bool {
 
 // JoinsBraces says whether braces behind a name belong to it, as in T{1}.
 func (l *Language) JoinsBraces() bool { return l == languageGo || l == languageRust }
+
+// HasArrowMembers says whether `->` stands before a member, as in `a->b`, and not before
+// the body of a lambda.
+func (l *Language) HasArrowMembers() bool { return l == languageC || l == languagePHP }
 
 // IsStructured says whether the structure of a language is known, beyond comments and
 // strings.
