@@ -2982,8 +2982,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min: number;
         };
         /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
         RuleEntropyInput: {
@@ -2992,8 +2995,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group?: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min?: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min?: number;
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
