@@ -102,7 +102,8 @@ func (t *tx) linkable(ctx context.Context, u account.User, issuer string) (accou
 	}
 	var elsewhere bool
 	if err := t.get(ctx, &elsewhere, `SELECT COUNT(*) > 0 FROM memberships WHERE user_id = ? AND organization NOT IN
-		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`, u.ID, u.Email, at(t.now)); err != nil {
+		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`,
+		u.ID, u.Email, at(t.now)); err != nil {
 		return u, err
 	}
 	unused := u.Password == "" && len(issuers) == 0

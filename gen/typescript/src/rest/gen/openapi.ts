@@ -4761,7 +4761,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "memberships": [
+                     *         {
+                     *           "organization": "acme",
+                     *           "role": "owner",
+                     *           "scopes": [
+                     *             "reviews:read"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "name": "Ada Lovelace",
+                     *       "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -7499,7 +7514,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 484,
+                     *           "rule_count": 480,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7533,6 +7548,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7568,6 +7584,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7587,6 +7605,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7628,6 +7647,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7674,6 +7695,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7715,6 +7737,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7787,6 +7811,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7822,6 +7847,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7841,6 +7868,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7882,6 +7910,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -8229,6 +8259,7 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
+                     *           "allow": [],
                      *           "cases": {
                      *             "match": [
                      *               "fmt.Println(\"x\")"
@@ -8266,6 +8297,8 @@ export interface operations {
                      *           "skip": [
                      *             "generated"
                      *           ],
+                     *           "stopwords": [],
+                     *           "supersedes": [],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
                      *           "updated_by": "key:key_01k9w3t5zq8h4m2x"
