@@ -58,13 +58,10 @@ func (t *tx) identified(ctx context.Context, i account.Identity) (u account.User
 	if err != nil {
 		return u, err
 	}
-	switch {
-	case !known:
+	if !known {
 		u, err = t.invitedUser(ctx, i.New, true)
-	default:
-		if u, err = t.existing(ctx, u.ID); err == nil {
-			u, err = t.linkable(ctx, u, i.Issuer)
-		}
+	} else if u, err = t.existing(ctx, u.ID); err == nil {
+		u, err = t.linkable(ctx, u, i.Issuer)
 	}
 	if err != nil {
 		return u, err
