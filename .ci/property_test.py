@@ -184,6 +184,23 @@ def mend_lists(body, choice):
         body["references"] = [f"https://example.com/{choice}"]
     if "languages" in body:
         body["languages"] = ["go", "C++", "golang"][: choice % 4]
+    mend_conditions(body, choice)
+
+
+def mend_conditions(body, choice):
+    """Groups and patterns are of the rule's pattern, and some don't go with multiline."""
+    if "entropy" in body:
+        body["entropy"] = {"min": choice % 9, "group": 0}
+    for name, value in (("stopwords", "example"), ("allow", "^xx*$"), ("supersedes", "other")):
+        if body.get(name):
+            body[name] = [value]
+    if body.get("multiline"):
+        body.pop("supersedes", None)
+
+
+def mend_trial(body):
+    mend_pattern(body)
+    mend_conditions(body, choice_of(body))
 
 
 def mend_rules(body):
@@ -305,7 +322,7 @@ MENDERS = {
     "updateRule": mend_change,
     "batchRules": mend_rules,
     "tryRules": mend_rules,
-    "testRule": mend_pattern,
+    "testRule": mend_trial,
     "setPolicy": mend_policy,
     "createKey": mend_key,
 }

@@ -2981,8 +2981,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min: number;
         };
         /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
         RuleEntropyInput: {
@@ -2991,8 +2994,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group?: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min?: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min?: number;
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
@@ -4754,7 +4760,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "memberships": [
+                     *         {
+                     *           "organization": "acme",
+                     *           "role": "owner",
+                     *           "scopes": [
+                     *             "reviews:read"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "name": "Ada Lovelace",
+                     *       "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -7492,7 +7513,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 484,
+                     *           "rule_count": 480,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7526,6 +7547,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7561,6 +7583,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7580,6 +7604,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7621,6 +7646,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7667,6 +7694,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7708,6 +7736,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7780,6 +7810,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7815,6 +7846,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7834,6 +7867,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7875,6 +7909,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -8222,6 +8258,7 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
+                     *           "allow": [],
                      *           "cases": {
                      *             "match": [
                      *               "fmt.Println(\"x\")"
@@ -8259,6 +8296,8 @@ export interface operations {
                      *           "skip": [
                      *             "generated"
                      *           ],
+                     *           "stopwords": [],
+                     *           "supersedes": [],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
                      *           "updated_by": "key:key_01k9w3t5zq8h4m2x"
