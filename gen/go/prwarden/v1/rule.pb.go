@@ -2538,7 +2538,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x8e\x15\n" +
+	"\x06_scope\"\x98\x15\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -2600,7 +2600,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\xf8\x05\x92A\xf4\x052\xf1\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x82\x06\x92A\xfe\x052\xfb\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2619,9 +2619,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 480, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x90\x06\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9a\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xc8\x05\x92A\xc4\x052\xc1\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd2\x05\x92A\xce\x052\xcb\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +

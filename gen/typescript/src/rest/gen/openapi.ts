@@ -7559,6 +7559,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7618,6 +7619,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7708,6 +7710,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7822,6 +7825,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7881,6 +7885,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -8272,6 +8277,7 @@ export interface operations {
                      *           "enabled": true,
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
+                     *           "in": [],
                      *           "languages": [
                      *             "go"
                      *           ],
