@@ -82,7 +82,8 @@ func vendored(file string, text []byte) string {
 // testFolders have tests and what they need, in lower case.
 var testFolders = setOf(
 	"test", "tests", "testing", "__tests__", "spec", "testdata", "testsuite", "unittests", "e2e", "fixtures",
-	"__fixtures__", "__mocks__", "__snapshots__", "androidtest", "inttest", "integrationtest", "integration-test", "integration_test",
+	"__fixtures__", "__mocks__", "__snapshots__", "androidtest", "inttest", "integrationtest", "integration-test",
+	"integration_test",
 )
 
 // testWords are ends of the names of classes that test. `Spec` is not: Java has KeySpec.

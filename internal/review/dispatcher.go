@@ -173,9 +173,6 @@ func (d *Dispatcher) claim(worker int) (*Claim, error) {
 	claim, err := d.queue.Claim(ctx, Claiming{
 		Worker: fmt.Sprintf("%s/%d", d.o.Name, worker), Lease: d.o.Lease, Except: d.running.holder(d.o.Workers - 1),
 	})
-	if err != nil {
-		claim = nil
-	}
 	d.running.claimed(claim)
 
 	return claim, err

@@ -74,8 +74,8 @@ type running struct {
 
 	mu      sync.Mutex
 	counts  map[string]int
-	first   string        // organization that had a scan
-	several bool          // another one had one, too
+	first   string         // organization that had a scan
+	several bool           // another one had one, too
 	claims  int            // that were tried
 	yields  map[string]int // organizations whose next scan waits until there were more claims
 	fewer   chan struct{}  // closed, and made anew, when a scan ends or a claim was tried

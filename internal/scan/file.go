@@ -174,22 +174,6 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	return s.sorted(all), nil
 }
 
-// tokens is the text as its languages read it.
-func (s *fileScan) tokens() *syntax.Text { return s.tokensOf(s.lines.Text()) }
-
-// tokensOf is the text, or what it was before, as its languages read it.
-func (s *fileScan) tokensOf(text []byte) *syntax.Text {
-	for _, known := range s.read {
-		if len(known.Bytes) == len(text) && (len(text) == 0 || &known.Bytes[0] == &text[0]) {
-			return known
-		}
-	}
-	read := syntax.Scan(syntax.Of(languagesOf(s.file.Path, match.SplitLines(text))), text)
-	s.read = append(s.read, read)
-
-	return read
-}
-
 // of is the file as the rules of a session look at it.
 func (s *fileScan) of(session *match.Session, languages []string) *match.File {
 	f := session.File(s.file.Path, languages...)

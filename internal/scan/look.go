@@ -187,17 +187,6 @@ func united(findings, more []finding.Finding, limit int) (all, known []finding.F
 	return findings[:min(len(findings), limit)], known
 }
 
-// languagesOf are those of a file, with those of code in its markup.
-func languagesOf(path string, lines match.Lines) []string {
-	var first []byte
-	if lines.Count() > 0 {
-		first = lines.Line(1)
-	}
-	all := language.Of(path, first)
-
-	return append(all, language.Inside(all, lines.Text())...)
-}
-
 // languages are those of the file, and beforehand those that it had, when they
 // decide anything.
 func (s *fileScan) languages() (now, before []string) {

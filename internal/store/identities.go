@@ -58,13 +58,10 @@ func (t *tx) identified(ctx context.Context, i account.Identity) (u account.User
 	if err != nil {
 		return u, err
 	}
-	switch {
-	case !known:
+	if !known {
 		u, err = t.invitedUser(ctx, i.New, true)
-	default:
-		if u, err = t.existing(ctx, u.ID); err == nil {
-			u, err = t.linkable(ctx, u, i.Issuer)
-		}
+	} else if u, err = t.existing(ctx, u.ID); err == nil {
+		u, err = t.linkable(ctx, u, i.Issuer)
 	}
 	if err != nil {
 		return u, err
@@ -102,7 +99,8 @@ func (t *tx) linkable(ctx context.Context, u account.User, issuer string) (accou
 	}
 	var elsewhere bool
 	if err := t.get(ctx, &elsewhere, `SELECT COUNT(*) > 0 FROM memberships WHERE user_id = ? AND organization NOT IN
-		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`, u.ID, u.Email, at(t.now)); err != nil {
+		(SELECT organization FROM invitations WHERE email = ? AND `+openInvitation+`)`,
+		u.ID, u.Email, at(t.now)); err != nil {
 		return u, err
 	}
 	unused := u.Password == "" && len(issuers) == 0

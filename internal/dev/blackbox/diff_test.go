@@ -36,7 +36,9 @@ func pathFor(r rule.Rule, i int) string {
 		name = strings.ReplaceAll(strings.TrimPrefix(r.Paths.Include[0], "**/"), "*", "x")
 	}
 	if len(r.Languages) > 0 {
-		name = map[string]string{"python": "x.py", "yaml": "x.yaml", "sql": "x.sql", "dockerfile": "Dockerfile"}[r.Languages[0]]
+		name = map[string]string{
+			"python": "x.py", "yaml": "x.yaml", "sql": "x.sql", "dockerfile": "Dockerfile", "php": "x.php",
+		}[r.Languages[0]]
 	}
 
 	return fmt.Sprintf("c%03d/%s", i, name)

@@ -81,7 +81,9 @@ func storedOutcome(t *testing.T, h Harness) {
 	}
 	o.Verdict = finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 7_000_000}
 	o.HeadTitle, o.HeadAuthor = "Grüße 🙂", "Ann"
-	o.BaseFoundBy, o.LookedAt = finding.BaseMergeCommit, finding.LookedAt{Files: 1, AddedLines: 1<<31 - 1, Rules: 3, Generated: 4, Minified: 5, Vendored: 6}
+	o.BaseFoundBy, o.LookedAt = finding.BaseMergeCommit, finding.LookedAt{
+		Files: 1, AddedLines: 1<<31 - 1, Rules: 3, Generated: 4, Minified: 5, Vendored: 6,
+	}
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
 
 	want := review.Review{
@@ -151,7 +153,8 @@ func fileRule(id string) rule.Rule {
 		Scope: rule.ScopeRepo, Repo: repo, Paths: rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}},
 		Multiline: true, Redact: true, Cases: rule.Cases{Match: []string{`fmt.Println("x")`},
 			NoMatch: []string{"log\n\tü<&>"}},
-		References: []string{"https://go.dev/"}, Languages: []string{"go"}, In: []rule.Place{rule.InComment}, Skip: []string{"test"},
+		References: []string{"https://go.dev/"}, Languages: []string{"go"},
+		In: []rule.Place{rule.InComment}, Skip: []string{"test"},
 		Origin: rule.OriginRulesFile,
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // auditActions are what can be done, in words, in the order of the list to choose from.
@@ -229,7 +228,7 @@ func (h *Handler) auditFile(v *visit) error {
 	// A browser may take its time for all events, but not for a part of them.
 	control := http.NewResponseController(v.w)
 	_ = control.SetReadDeadline(time.Time{}) // it would end the request when it passes
-	overload.FromContext(v.ctx()).Release(overload.LimitWork)
+	releaseWork(v)
 	for {
 		_ = control.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none passes
 		if err := writeEvents(v.w, list.GetEvents()); err != nil {

@@ -23,6 +23,38 @@ const (
 	eventTimeout = 30 * time.Second
 )
 
+// eventStream sends messages to a page that is open.
+type eventStream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func openEvents(v *visit) eventStream {
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Time{}) // it would end the request when it passes
+	v.w.Header().Set("Content-Type", "text/event-stream")
+	v.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
+
+	return eventStream{v.w, control}
+}
+
+// send sends a message. It reports whether the browser is still there.
+func (s eventStream) send(text string) bool {
+	if s.control.SetWriteDeadline(time.Now().Add(eventTimeout)) != nil {
+		return false
+	}
+	_, err := io.WriteString(s.w, text)
+
+	return err == nil && s.control.Flush() == nil
+}
+
+// hasEnded reports whether the session of a person whose page is open has ended.
+func (h *Handler) hasEnded(v *visit) bool {
+	err := h.Sessions.Recheck(v.ctx(), v.caller)
+
+	return err != nil && errs.KindOf(err) == errs.Unauthenticated
+}
+
 // reviewEvents streams that something about a review has changed, until it is final.
 func (h *Handler) reviewEvents(v *visit) error {
 	ctx, cancel := context.WithCancel(v.ctx())
@@ -36,10 +68,7 @@ func (h *Handler) reviewEvents(v *visit) error {
 		return err
 	}
 
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Time{}) // it would end the request when it passes
-	v.w.Header().Set("Content-Type", "text/event-stream")
-	v.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
+	out := openEvents(v)
 	updates := make(chan *prwardenv1.WatchReviewResponse)
 	go func() {
 		defer close(updates)
@@ -57,12 +86,12 @@ func (h *Handler) reviewEvents(v *visit) error {
 		}
 	}()
 
-	return h.sendEvents(v, control, updates)
+	return h.sendEvents(v, out, updates)
 }
 
 // sendEvents sends a message when something has changed since the last one.
 func (h *Handler) sendEvents(
-	v *visit, control *http.ResponseController, updates <-chan *prwardenv1.WatchReviewResponse,
+	v *visit, out eventStream, updates <-chan *prwardenv1.WatchReviewResponse,
 ) error {
 	recheck, send := time.NewTicker(recheckInterval), time.NewTicker(eventInterval)
 	defer recheck.Stop()
@@ -74,7 +103,7 @@ func (h *Handler) sendEvents(
 		case <-v.ctx().Done():
 			return nil
 		case <-recheck.C:
-			if err := h.Sessions.Recheck(v.ctx(), v.caller); err != nil && errs.KindOf(err) == errs.Unauthenticated {
+			if h.hasEnded(v) {
 				return nil
 			}
 			continue
@@ -97,11 +126,8 @@ func (h *Handler) sendEvents(
 			text, changed = "data: progress\n\n", false
 		}
 
-		if err := control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
+		if !out.send(text) {
 			return nil
-		}
-		if _, err := io.WriteString(v.w, text); err != nil || control.Flush() != nil {
-			return nil // the browser is gone
 		}
 	}
 }

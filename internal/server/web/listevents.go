@@ -1,8 +1,6 @@
 package web
 
 import (
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -74,40 +72,34 @@ func (h *Handler) reviewsEvents(v *visit) error {
 		return err
 	}
 
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Time{}) // it would end the request when it passes
-	v.w.Header().Set("Content-Type", "text/event-stream")
-	v.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
+	out := openEvents(v)
+	if !out.send("data: changed\n\n") { // something may have happened since the page was made
+		return nil
+	}
 	recheck, look := time.NewTicker(recheckInterval), time.NewTicker(lookInterval)
 	defer recheck.Stop()
 	defer look.Stop()
-	for text := "data: changed\n\n"; ; { // something may have happened since the page was made
-		if err := control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
+	for {
+		select {
+		case <-v.ctx().Done():
 			return nil
-		}
-		if _, err := io.WriteString(v.w, text); err != nil || control.Flush() != nil {
-			return nil // the browser is gone
-		}
-		for now := before; now == before; {
-			select {
-			case <-v.ctx().Done():
+		case <-h.Stopping:
+			return nil
+		case <-recheck.C:
+			if h.hasEnded(v) {
 				return nil
-			case <-h.Stopping:
-				return nil
-			case <-recheck.C:
-				if err := h.Sessions.Recheck(v.ctx(), v.caller); err != nil && errs.KindOf(err) == errs.Unauthenticated {
-					return nil
-				}
-				continue
-			case <-look.C:
 			}
-			if now, err = h.stateOf(v, f); err != nil {
-				now = before // it may be back the next time
-			}
-			if now != before {
-				before, text = now, "data: changed\n\n"
-				break
-			}
+			continue
+		case <-look.C:
+		}
+
+		now, err := h.stateOf(v, f)
+		if err != nil || now == before { // it may be back the next time
+			continue
+		}
+		before = now
+		if !out.send("data: changed\n\n") {
+			return nil
 		}
 	}
 }

@@ -115,6 +115,9 @@ func (h *Handler) foundPlaces(v *visit, query string) (out []goGroup, err error)
 
 func (h *Handler) rulePlaces(v *visit, query string) (out []goesTo, err error) {
 	for _, set := range []string{"custom", "default"} {
+		if len(out) == mostPlaces {
+			break
+		}
 		got, err := h.calls.rules.ListRules(v.ctx(), &prwardenv1.ListRulesRequest{Name: set})
 		if err != nil {
 			return nil, err

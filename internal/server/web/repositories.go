@@ -81,9 +81,7 @@ func (h *Handler) repositoryPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range reviews.GetReviews() {
-		view.Reviews.Rows = append(view.Reviews.Rows, reviewRow{ListedReview: r})
-	}
+	view.Reviews.Rows = reviews.GetReviews()
 	if v.has(auth.RulesRead) {
 		rulesets, err := h.calls.rules.ListRulesets(v.ctx(), &prwardenv1.ListRulesetsRequest{})
 		if err != nil {

@@ -211,13 +211,13 @@ func repositoryLine(h *Handler, v *visit, repo *prwardenv1.Repository) templ.Com
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		last := reviewRow{ListedReview: repo.GetLastReview()}
+		last := repo.GetLastReview()
 		counts := countsOf(repo.GetOpen())
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<li class=\"row\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = reviewState(repo.GetLastReview()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = reviewState(last).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -265,9 +265,9 @@ func repositoryLine(h *Handler, v *visit, repo *prwardenv1.Repository) templ.Com
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(last.title())
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(titleOf(last))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `repositories.templ`, Line: 57, Col: 103}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `repositories.templ`, Line: 57, Col: 104}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {

@@ -132,7 +132,7 @@ func (f reviewsFilter) countSince(at *timestamppb.Timestamp) *prwardenv1.CountRe
 // reviewsView is what the list of reviews shows.
 type reviewsView struct {
 	reviewsFilter
-	Rows   []reviewRow
+	Rows   []*prwardenv1.ListedReview
 	Tabs   []tab
 	Fresh  tab               // how many are newer than the rows
 	Names  map[string]string // of who may have created them
@@ -140,9 +140,6 @@ type reviewsView struct {
 	Server string            // where the API is
 	Now    time.Time
 }
-
-// reviewRow is a review in the list.
-type reviewRow struct{ *prwardenv1.ListedReview }
 
 // tab is a link to a part of what a page shows.
 type tab struct {
@@ -214,10 +211,7 @@ func (h *Handler) reviewsPage(v *visit) error {
 		return err
 	}
 
-	view.Next, view.Tabs = list.GetNextPageToken(), view.tabsOf(counts)
-	for _, r := range list.GetReviews() {
-		view.Rows = append(view.Rows, reviewRow{ListedReview: r})
-	}
+	view.Rows, view.Next, view.Tabs = list.GetReviews(), list.GetNextPageToken(), view.tabsOf(counts)
 	if err := h.addFresh(v, &view); err != nil {
 		return err
 	}
@@ -366,9 +360,6 @@ func lasted(d time.Duration) string {
 func tryReview(server string) string {
 	return "export PRWARDEN_API_KEY=…\nprwarden review OWNER/REPOSITORY NUMBER --server " + server
 }
-
-// title is what the pull request is called: its number when nothing is known.
-func (r reviewRow) title() string { return titleOf(r) }
 
 // titled is a review, whole or in a list.
 type titled interface {

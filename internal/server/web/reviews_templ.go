@@ -732,7 +732,7 @@ func reviewState(r *prwardenv1.ListedReview) templ.Component {
 	})
 }
 
-func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
+func reviewLine(v *visit, r reviewsView, row *prwardenv1.ListedReview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -757,7 +757,7 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = reviewState(row.ListedReview).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = reviewState(row).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -792,9 +792,9 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var33 string
-		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(row.title())
+		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(titleOf(row))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `reviews.templ`, Line: 157, Col: 114}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `reviews.templ`, Line: 157, Col: 115}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {
@@ -938,7 +938,7 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if t := took(row.ListedReview); t != "" {
+		if t := took(row); t != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<small>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -965,7 +965,7 @@ func reviewLine(v *visit, r reviewsView, row reviewRow) templ.Component {
 	})
 }
 
-func reviewSum(row reviewRow) templ.Component {
+func reviewSum(row *prwardenv1.ListedReview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

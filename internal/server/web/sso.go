@@ -82,7 +82,7 @@ func (h *Handler) finishSSO(v *visit) error {
 }
 
 // releaseWork has a request no longer count among those that are worked on, because it
-// waits for the provider.
+// waits for others: an identity provider, or a browser that reads slowly.
 func releaseWork(v *visit) { overload.FromContext(v.ctx()).Release(overload.LimitWork) }
 
 // signInForm is an empty form to sign in.

@@ -918,7 +918,7 @@ var File_prwarden_v1_account_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_account_proto_rawDesc = "" +
 	"\n" +
-	"\x19prwarden/v1/account.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/member.proto\"\xa7\x02\n" +
+	"\x19prwarden/v1/account.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/member.proto\"\xe0\x03\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x14\n" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12\x12\n" +
@@ -929,7 +929,7 @@ const file_prwarden_v1_account_proto_rawDesc = "" +
 	"\forganization\x18\x01 \x01(\tR\forganization\x127\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x16.prwarden.v1.Role.NameB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04role\x88\x01\x01\x12\x1e\n" +
 	"\x06scopes\x18\x03 \x03(\tB\x06\x92A\x03\xa0\x01\x10R\x06scopesB\a\n" +
-	"\x05_role\"\xa2\x01\n" +
+	"\x05_role:\xb6\x01\x92A\xb2\x012\xaf\x01{\"user_id\": \"usr_01k9w3t5zq8h4m2x\", \"email\": \"ada@example.com\", \"name\": \"Ada Lovelace\", \"memberships\": [{\"organization\": \"acme\", \"role\": \"owner\", \"scopes\": [\"reviews:read\"]}]}\"\xa2\x01\n" +
 	"\n" +
 	"CallingKey\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\"\n" +

@@ -2538,7 +2538,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xf2\x13\n" +
+	"\x06_scope\"\x98\x15\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -2568,9 +2568,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\aentropy\x18\x16 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
 	"\tstopwords\x18\x17 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01(dR\tstopwords\x12'\n" +
-	"\x05allow\x18\x18 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x120\n" +
+	"\x05allow\x18\x18 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x12d\n" +
 	"\n" +
-	"supersedes\x18\x19 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"supersedes\x18\x19 \x03(\tBD\x92A1\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\n" +
 	"supersedes\x12\x19\n" +
 	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
@@ -2579,8 +2579,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
 	"\n" +
-	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x12$\n" +
-	"\x04skip\x18\x1a \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x12\\\n" +
+	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
 	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
@@ -2600,7 +2600,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\xc8\x05\x92A\xc4\x052\xc1\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x82\x06\x92A\xfe\x052\xfb\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2617,11 +2617,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 484, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 480, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xe0\x05\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9a\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\x98\x05\x92A\x94\x052\x91\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd2\x05\x92A\xce\x052\xcb\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2682,15 +2682,16 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x90\x04\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xa1\x04\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
 	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x123\n" +
-	"\aentropy\x18\x05 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12&\n" +
-	"\tstopwords\x18\x06 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10dR\tstopwords\x12\x1e\n" +
-	"\x05allow\x18\a \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x14R\x05allow\x125\n" +
+	"\aentropy\x18\x05 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
+	"\tstopwords\x18\x06 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10d\"\x06r\x04\x10\x01(dR\tstopwords\x12'\n" +
+	"\x05allow\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x125\n" +
 	"\x02in\x18\b \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
 	"\tlanguages\x18\t \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +

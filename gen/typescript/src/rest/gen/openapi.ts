@@ -2981,8 +2981,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min: number;
         };
         /** @description Entropy asks for a text that looks as if it was made at random. Runs such as `xxxx` and `1234` must be less than half of it. */
         RuleEntropyInput: {
@@ -2991,8 +2994,11 @@ export interface components {
              * @description The group of the pattern whose text the conditions look at; 0, or not given, for the whole match, as where the group takes no part in it.
              */
             group?: number;
-            /** @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least. */
-            min?: string;
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
+             */
+            min?: number;
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
@@ -4754,7 +4760,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "memberships": [
+                     *         {
+                     *           "organization": "acme",
+                     *           "role": "owner",
+                     *           "scopes": [
+                     *             "reviews:read"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "name": "Ada Lovelace",
+                     *       "user_id": "usr_01k9w3t5zq8h4m2x"
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -7492,7 +7513,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 484,
+                     *           "rule_count": 480,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7526,6 +7547,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7537,6 +7559,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7561,6 +7584,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7580,6 +7605,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7593,6 +7619,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7621,6 +7648,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7667,6 +7696,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7680,6 +7710,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7708,6 +7739,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -7780,6 +7813,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "allow": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7791,6 +7825,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7815,6 +7850,8 @@ export interface operations {
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "stopwords": [],
+                 *       "supersedes": [],
                  *       "type": "regex"
                  *     }
                  */
@@ -7834,6 +7871,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "allow": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7847,6 +7885,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7875,6 +7914,8 @@ export interface operations {
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "stopwords": [],
+                     *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
@@ -8222,6 +8263,7 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
+                     *           "allow": [],
                      *           "cases": {
                      *             "match": [
                      *               "fmt.Println(\"x\")"
@@ -8235,6 +8277,7 @@ export interface operations {
                      *           "enabled": true,
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
+                     *           "in": [],
                      *           "languages": [
                      *             "go"
                      *           ],
@@ -8259,6 +8302,8 @@ export interface operations {
                      *           "skip": [
                      *             "generated"
                      *           ],
+                     *           "stopwords": [],
+                     *           "supersedes": [],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
                      *           "updated_by": "key:key_01k9w3t5zq8h4m2x"

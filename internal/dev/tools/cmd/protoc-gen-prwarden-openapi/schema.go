@@ -169,6 +169,11 @@ func plainSchema(f *protogen.Field, rules *validate.FieldRules) object {
 			return object{"type": "string", "pattern": `^[a-z_.]+(,[a-z_.]+)*$`, "maxLength": 1000}
 		}
 		return object{"type": "string", "format": "date-time"}
+	case protoreflect.DoubleKind: // every one has both bounds
+		return object{
+			"type": "number", "format": "double",
+			"minimum": rules.GetDouble().GetGte(), "maximum": rules.GetDouble().GetLte(),
+		}
 	case protoreflect.Int32Kind:
 		least, most := int32(math.MinInt32), int32(math.MaxInt32)
 		if rules.GetInt32().GetGreaterThan() != nil {
