@@ -31,6 +31,9 @@ func full() review.Review {
 		Fingerprint: "f",
 		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+		Steps: []finding.Step{{
+			Kind: finding.StepAssignment, Line: 8, Column: 9, EndColumn: 10, UTF16Column: 11, UTF16EndColumn: 12, Snippet: "x",
+		}},
 		Triage: &finding.Triage{
 			Decision: finding.WontFix, Reason: "old", Until: "2027-02-28", By: "key:key_2", At: day, Scope: finding.InRepository,
 		},

@@ -442,6 +442,63 @@ func (Finding_State) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8, 0}
 }
 
+// Kind says what becomes of the value.
+type FindingStep_Kind int32
+
+const (
+	// Never sent.
+	FindingStep_unspecified FindingStep_Kind = 0
+	// It comes in.
+	FindingStep_source FindingStep_Kind = 1
+	// A name gets it.
+	FindingStep_assignment FindingStep_Kind = 2
+	// It arrives where the finding is.
+	FindingStep_sink FindingStep_Kind = 3
+)
+
+// Enum value maps for FindingStep_Kind.
+var (
+	FindingStep_Kind_name = map[int32]string{
+		0: "unspecified",
+		1: "source",
+		2: "assignment",
+		3: "sink",
+	}
+	FindingStep_Kind_value = map[string]int32{
+		"unspecified": 0,
+		"source":      1,
+		"assignment":  2,
+		"sink":        3,
+	}
+)
+
+func (x FindingStep_Kind) Enum() *FindingStep_Kind {
+	p := new(FindingStep_Kind)
+	*p = x
+	return p
+}
+
+func (x FindingStep_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FindingStep_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
+}
+
+func (FindingStep_Kind) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[7]
+}
+
+func (x FindingStep_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FindingStep_Kind.Descriptor instead.
+func (FindingStep_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9, 0}
+}
+
 // Reason says why.
 type Skip_Reason int32
 
@@ -502,11 +559,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[8].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[7]
+	return &file_prwarden_v1_review_proto_enumTypes[8]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -515,7 +572,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // Kind says which findings.
@@ -563,11 +620,11 @@ func (x ListFindingsRequest_Kind) String() string {
 }
 
 func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[8].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
 }
 
 func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[8]
+	return &file_prwarden_v1_review_proto_enumTypes[9]
 }
 
 func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
@@ -576,7 +633,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16, 0}
 }
 
 // Key is what the findings of a group have in common.
@@ -620,11 +677,11 @@ func (x Grouping_Key) String() string {
 }
 
 func (Grouping_Key) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
 }
 
 func (Grouping_Key) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[9]
+	return &file_prwarden_v1_review_proto_enumTypes[10]
 }
 
 func (x Grouping_Key) Number() protoreflect.EnumNumber {
@@ -633,7 +690,7 @@ func (x Grouping_Key) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Grouping_Key.Descriptor instead.
 func (Grouping_Key) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress, and of those
@@ -674,11 +731,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[10]
+	return &file_prwarden_v1_review_proto_enumTypes[11]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -687,7 +744,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
 }
 
 // Standing says why a review has no result, as CountReviews counts.
@@ -727,11 +784,11 @@ func (x ListReviewsRequest_Standing) String() string {
 }
 
 func (ListReviewsRequest_Standing) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[12].Descriptor()
 }
 
 func (ListReviewsRequest_Standing) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[11]
+	return &file_prwarden_v1_review_proto_enumTypes[12]
 }
 
 func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
@@ -740,7 +797,7 @@ func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
 func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27, 0}
 }
 
 // Review is one scan of a pull request.
@@ -1570,7 +1627,11 @@ type Finding struct {
 	// What somebody decided about the finding, which the verdict does not count then;
 	// absent for nothing. It is what the verdict was decided with: after the last day
 	// the next scan counts the finding again.
-	Triage        *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
+	Triage *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
+	// The way of a value to the place of the finding, from where it comes in; only
+	// findings of rules of type `taint` have steps. Of a longer way the first and the last
+	// steps are there.
+	Steps         []*FindingStep `protobuf:"bytes,18,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1724,6 +1785,114 @@ func (x *Finding) GetTriage() *Triage {
 	return nil
 }
 
+func (x *Finding) GetSteps() []*FindingStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// FindingStep is a place that a value passes on its way to a finding, in the
+// finding's file.
+type FindingStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What becomes of the value.
+	Kind *FindingStep_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=prwarden.v1.FindingStep_Kind,oneof" json:"kind,omitempty"`
+	// Line in the file at head, from 1.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// Column of the start, in bytes from 1.
+	Column int32 `protobuf:"varint,3,opt,name=column,proto3" json:"column,omitempty"`
+	// Column after the last byte of it on the line, in bytes from 1.
+	EndColumn int32 `protobuf:"varint,4,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	// `column` in UTF-16 code units from 1.
+	Utf16Column int32 `protobuf:"varint,5,opt,name=utf16_column,json=utf16Column,proto3" json:"utf16_column,omitempty"`
+	// `end_column` in UTF-16 code units from 1.
+	Utf16EndColumn int32 `protobuf:"varint,6,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
+	// The line, at most 200 bytes, masked where rules say so; invalid UTF-8 as U+FFFD.
+	Snippet       string `protobuf:"bytes,7,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindingStep) Reset() {
+	*x = FindingStep{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindingStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindingStep) ProtoMessage() {}
+
+func (x *FindingStep) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindingStep.ProtoReflect.Descriptor instead.
+func (*FindingStep) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *FindingStep) GetKind() FindingStep_Kind {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
+	}
+	return FindingStep_unspecified
+}
+
+func (x *FindingStep) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *FindingStep) GetColumn() int32 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *FindingStep) GetEndColumn() int32 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *FindingStep) GetUtf16Column() int32 {
+	if x != nil {
+		return x.Utf16Column
+	}
+	return 0
+}
+
+func (x *FindingStep) GetUtf16EndColumn() int32 {
+	if x != nil {
+		return x.Utf16EndColumn
+	}
+	return 0
+}
+
+func (x *FindingStep) GetSnippet() string {
+	if x != nil {
+		return x.Snippet
+	}
+	return ""
+}
+
 // Suppression is a comment in the code, `prwarden:ignore`, that accepts a
 // finding.
 type Suppression struct {
@@ -1740,7 +1909,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1752,7 +1921,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1765,7 +1934,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Suppression) GetReason() string {
@@ -1813,7 +1982,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1994,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +2007,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Skip) GetFile() string {
@@ -1932,7 +2101,7 @@ type CreateReviewRequest struct {
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2113,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2126,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -2042,7 +2211,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2223,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2236,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -2109,7 +2278,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2290,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2303,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -2155,7 +2324,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2167,7 +2336,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2180,7 +2349,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -2221,7 +2390,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2402,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2415,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -2325,7 +2494,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2506,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2519,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -2399,7 +2568,7 @@ type SearchFindingsRequest struct {
 
 func (x *SearchFindingsRequest) Reset() {
 	*x = SearchFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2580,7 @@ func (x *SearchFindingsRequest) String() string {
 func (*SearchFindingsRequest) ProtoMessage() {}
 
 func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2593,7 @@ func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsRequest.ProtoReflect.Descriptor instead.
 func (*SearchFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchFindingsRequest) GetGroupBy() Grouping_Key {
@@ -2515,7 +2684,7 @@ type SearchFindingsResponse struct {
 
 func (x *SearchFindingsResponse) Reset() {
 	*x = SearchFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2527,7 +2696,7 @@ func (x *SearchFindingsResponse) String() string {
 func (*SearchFindingsResponse) ProtoMessage() {}
 
 func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2540,7 +2709,7 @@ func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsResponse.ProtoReflect.Descriptor instead.
 func (*SearchFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SearchFindingsResponse) GetFindings() []*FoundFinding {
@@ -2590,7 +2759,7 @@ type FoundFinding struct {
 
 func (x *FoundFinding) Reset() {
 	*x = FoundFinding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2602,7 +2771,7 @@ func (x *FoundFinding) String() string {
 func (*FoundFinding) ProtoMessage() {}
 
 func (x *FoundFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2615,7 +2784,7 @@ func (x *FoundFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundFinding.ProtoReflect.Descriptor instead.
 func (*FoundFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FoundFinding) GetRepo() string {
@@ -2662,7 +2831,7 @@ type Grouping struct {
 
 func (x *Grouping) Reset() {
 	*x = Grouping{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2843,7 @@ func (x *Grouping) String() string {
 func (*Grouping) ProtoMessage() {}
 
 func (x *Grouping) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2856,7 @@ func (x *Grouping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grouping.ProtoReflect.Descriptor instead.
 func (*Grouping) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 // FindingGroup counts findings.
@@ -2711,7 +2880,7 @@ type FindingGroup struct {
 
 func (x *FindingGroup) Reset() {
 	*x = FindingGroup{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2723,7 +2892,7 @@ func (x *FindingGroup) String() string {
 func (*FindingGroup) ProtoMessage() {}
 
 func (x *FindingGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2736,7 +2905,7 @@ func (x *FindingGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingGroup.ProtoReflect.Descriptor instead.
 func (*FindingGroup) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FindingGroup) GetRuleId() string {
@@ -2797,7 +2966,7 @@ type ListRepositoriesRequest struct {
 
 func (x *ListRepositoriesRequest) Reset() {
 	*x = ListRepositoriesRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2809,7 +2978,7 @@ func (x *ListRepositoriesRequest) String() string {
 func (*ListRepositoriesRequest) ProtoMessage() {}
 
 func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2822,7 +2991,7 @@ func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListRepositoriesRequest) GetQuery() string {
@@ -2859,7 +3028,7 @@ type ListRepositoriesResponse struct {
 
 func (x *ListRepositoriesResponse) Reset() {
 	*x = ListRepositoriesResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2871,7 +3040,7 @@ func (x *ListRepositoriesResponse) String() string {
 func (*ListRepositoriesResponse) ProtoMessage() {}
 
 func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2884,7 +3053,7 @@ func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRepositoriesResponse) GetRepositories() []*Repository {
@@ -2919,7 +3088,7 @@ type Repository struct {
 
 func (x *Repository) Reset() {
 	*x = Repository{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3100,7 @@ func (x *Repository) String() string {
 func (*Repository) ProtoMessage() {}
 
 func (x *Repository) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3113,7 @@ func (x *Repository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repository.ProtoReflect.Descriptor instead.
 func (*Repository) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Repository) GetRepo() string {
@@ -2988,7 +3157,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3169,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3182,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -3062,7 +3231,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3243,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3256,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -3180,7 +3349,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3361,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3374,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -3244,7 +3413,7 @@ type CountReviewsRequest struct {
 
 func (x *CountReviewsRequest) Reset() {
 	*x = CountReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3256,7 +3425,7 @@ func (x *CountReviewsRequest) String() string {
 func (*CountReviewsRequest) ProtoMessage() {}
 
 func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3269,7 +3438,7 @@ func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
 func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CountReviewsRequest) GetQuery() string {
@@ -3339,7 +3508,7 @@ type CountReviewsResponse struct {
 
 func (x *CountReviewsResponse) Reset() {
 	*x = CountReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3351,7 +3520,7 @@ func (x *CountReviewsResponse) String() string {
 func (*CountReviewsResponse) ProtoMessage() {}
 
 func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3364,7 +3533,7 @@ func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
 func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CountReviewsResponse) GetAll() int32 {
@@ -3480,7 +3649,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3492,7 +3661,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3505,7 +3674,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -3687,7 +3856,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3699,7 +3868,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3712,7 +3881,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -3733,7 +3902,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3745,7 +3914,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3758,7 +3927,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -3779,7 +3948,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3791,7 +3960,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3804,7 +3973,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -3839,7 +4008,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3851,7 +4020,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3864,7 +4033,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -4059,7 +4228,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xe3\x05\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\x9b\x06\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -4080,7 +4249,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10utf16_end_column\x18\x0e \x01(\x05R\x0eutf16EndColumn\x12 \n" +
 	"\tline_hash\x18\x0f \x01(\tH\x03R\blineHash\x88\x01\x01\x12:\n" +
 	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\x12+\n" +
-	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\":\n" +
+	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\x126\n" +
+	"\x05steps\x18\x12 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -4090,7 +4260,24 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_file_bytesB\b\n" +
 	"\x06_stateB\f\n" +
 	"\n" +
-	"_line_hash\"^\n" +
+	"_line_hash\"\xc7\x02\n" +
+	"\vFindingStep\x12>\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1d.prwarden.v1.FindingStep.KindB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04kind\x88\x01\x01\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
+	"\x06column\x18\x03 \x01(\x05R\x06column\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn\x12!\n" +
+	"\futf16_column\x18\x05 \x01(\x05R\vutf16Column\x12(\n" +
+	"\x10utf16_end_column\x18\x06 \x01(\x05R\x0eutf16EndColumn\x12\x18\n" +
+	"\asnippet\x18\a \x01(\tR\asnippet\"=\n" +
+	"\x04Kind\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\n" +
+	"\n" +
+	"\x06source\x10\x01\x12\x0e\n" +
+	"\n" +
+	"assignment\x10\x02\x12\b\n" +
+	"\x04sink\x10\x03B\a\n" +
+	"\x05_kind\"^\n" +
 	"\vSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
@@ -4461,8 +4648,8 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
@@ -4471,154 +4658,158 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(SwitchedOff_Side)(0),            // 4: prwarden.v1.SwitchedOff.Side
 	(SwitchedOff_Way)(0),             // 5: prwarden.v1.SwitchedOff.Way
 	(Finding_State)(0),               // 6: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                 // 7: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),    // 8: prwarden.v1.ListFindingsRequest.Kind
-	(Grouping_Key)(0),                // 9: prwarden.v1.Grouping.Key
-	(GetSarifRequest_Suppressed)(0),  // 10: prwarden.v1.GetSarifRequest.Suppressed
-	(ListReviewsRequest_Standing)(0), // 11: prwarden.v1.ListReviewsRequest.Standing
-	(*Review)(nil),                   // 12: prwarden.v1.Review
-	(*Priority)(nil),                 // 13: prwarden.v1.Priority
-	(*Verdict)(nil),                  // 14: prwarden.v1.Verdict
-	(*Base)(nil),                     // 15: prwarden.v1.Base
-	(*Exclusions)(nil),               // 16: prwarden.v1.Exclusions
-	(*SwitchedOff)(nil),              // 17: prwarden.v1.SwitchedOff
-	(*LookedAt)(nil),                 // 18: prwarden.v1.LookedAt
-	(*ReviewError)(nil),              // 19: prwarden.v1.ReviewError
-	(*Finding)(nil),                  // 20: prwarden.v1.Finding
-	(*Suppression)(nil),              // 21: prwarden.v1.Suppression
-	(*Skip)(nil),                     // 22: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),      // 23: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),     // 24: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),         // 25: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),        // 26: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),      // 27: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),     // 28: prwarden.v1.ListFindingsResponse
-	(*SearchFindingsRequest)(nil),    // 29: prwarden.v1.SearchFindingsRequest
-	(*SearchFindingsResponse)(nil),   // 30: prwarden.v1.SearchFindingsResponse
-	(*FoundFinding)(nil),             // 31: prwarden.v1.FoundFinding
-	(*Grouping)(nil),                 // 32: prwarden.v1.Grouping
-	(*FindingGroup)(nil),             // 33: prwarden.v1.FindingGroup
-	(*ListRepositoriesRequest)(nil),  // 34: prwarden.v1.ListRepositoriesRequest
-	(*ListRepositoriesResponse)(nil), // 35: prwarden.v1.ListRepositoriesResponse
-	(*Repository)(nil),               // 36: prwarden.v1.Repository
-	(*GetSarifRequest)(nil),          // 37: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),       // 38: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),      // 39: prwarden.v1.ListReviewsResponse
-	(*CountReviewsRequest)(nil),      // 40: prwarden.v1.CountReviewsRequest
-	(*CountReviewsResponse)(nil),     // 41: prwarden.v1.CountReviewsResponse
-	(*ListedReview)(nil),             // 42: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),      // 43: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),     // 44: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),       // 45: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),      // 46: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),    // 47: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),          // 48: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),              // 49: prwarden.v1.Severity.Level
-	(*Triage)(nil),                   // 50: prwarden.v1.Triage
-	(Decision_Kind)(0),               // 51: prwarden.v1.Decision.Kind
-	(*GetDiffRequest)(nil),           // 52: prwarden.v1.GetDiffRequest
-	(*httpbody.HttpBody)(nil),        // 53: google.api.HttpBody
-	(*GetDiffResponse)(nil),          // 54: prwarden.v1.GetDiffResponse
+	(FindingStep_Kind)(0),            // 7: prwarden.v1.FindingStep.Kind
+	(Skip_Reason)(0),                 // 8: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),    // 9: prwarden.v1.ListFindingsRequest.Kind
+	(Grouping_Key)(0),                // 10: prwarden.v1.Grouping.Key
+	(GetSarifRequest_Suppressed)(0),  // 11: prwarden.v1.GetSarifRequest.Suppressed
+	(ListReviewsRequest_Standing)(0), // 12: prwarden.v1.ListReviewsRequest.Standing
+	(*Review)(nil),                   // 13: prwarden.v1.Review
+	(*Priority)(nil),                 // 14: prwarden.v1.Priority
+	(*Verdict)(nil),                  // 15: prwarden.v1.Verdict
+	(*Base)(nil),                     // 16: prwarden.v1.Base
+	(*Exclusions)(nil),               // 17: prwarden.v1.Exclusions
+	(*SwitchedOff)(nil),              // 18: prwarden.v1.SwitchedOff
+	(*LookedAt)(nil),                 // 19: prwarden.v1.LookedAt
+	(*ReviewError)(nil),              // 20: prwarden.v1.ReviewError
+	(*Finding)(nil),                  // 21: prwarden.v1.Finding
+	(*FindingStep)(nil),              // 22: prwarden.v1.FindingStep
+	(*Suppression)(nil),              // 23: prwarden.v1.Suppression
+	(*Skip)(nil),                     // 24: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),      // 25: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),     // 26: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),         // 27: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),        // 28: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),      // 29: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),     // 30: prwarden.v1.ListFindingsResponse
+	(*SearchFindingsRequest)(nil),    // 31: prwarden.v1.SearchFindingsRequest
+	(*SearchFindingsResponse)(nil),   // 32: prwarden.v1.SearchFindingsResponse
+	(*FoundFinding)(nil),             // 33: prwarden.v1.FoundFinding
+	(*Grouping)(nil),                 // 34: prwarden.v1.Grouping
+	(*FindingGroup)(nil),             // 35: prwarden.v1.FindingGroup
+	(*ListRepositoriesRequest)(nil),  // 36: prwarden.v1.ListRepositoriesRequest
+	(*ListRepositoriesResponse)(nil), // 37: prwarden.v1.ListRepositoriesResponse
+	(*Repository)(nil),               // 38: prwarden.v1.Repository
+	(*GetSarifRequest)(nil),          // 39: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 40: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 41: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 42: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 43: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 44: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 45: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 46: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 47: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 48: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 50: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 51: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 52: prwarden.v1.Triage
+	(Decision_Kind)(0),               // 53: prwarden.v1.Decision.Kind
+	(*GetDiffRequest)(nil),           // 54: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 55: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 56: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	47, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	20, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	48, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	47, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	47, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	19, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	22, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	20, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	20, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	14, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	49, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	21, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	50, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	49, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	49, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	20, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	24, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	21, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	21, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	15, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
 	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	18, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	16, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
-	17, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
-	20, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
+	19, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	17, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
+	18, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
+	21, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	48, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	50, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
 	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	49, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	51, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
 	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
 	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	49, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	51, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	50, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	7,  // 26: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	49, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	49, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 29: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 30: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	12, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 32: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	49, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 34: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	51, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	20, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 37: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	49, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 39: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	51, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	31, // 41: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
-	33, // 42: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	48, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	20, // 44: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	48, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	36, // 46: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
-	48, // 47: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
-	42, // 48: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
-	10, // 49: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 50: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	47, // 51: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 52: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 53: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	11, // 54: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	42, // 55: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	47, // 56: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 57: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 58: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	47, // 59: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	48, // 60: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	47, // 61: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	47, // 62: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	19, // 63: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	14, // 64: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 65: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	48, // 66: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	12, // 67: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 68: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	48, // 69: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	19, // 70: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	23, // 71: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	25, // 72: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	38, // 73: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	40, // 74: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	27, // 75: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	29, // 76: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	34, // 77: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
-	37, // 78: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	52, // 79: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
-	43, // 80: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	45, // 81: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	24, // 82: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	26, // 83: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	39, // 84: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	41, // 85: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	28, // 86: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	30, // 87: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	35, // 88: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	53, // 89: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	54, // 90: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
-	44, // 91: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	46, // 92: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	82, // [82:93] is the sub-list for method output_type
-	71, // [71:82] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	23, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	52, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	22, // 26: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
+	7,  // 27: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
+	8,  // 28: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	51, // 29: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	51, // 30: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 31: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 32: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	13, // 33: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	9,  // 34: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	51, // 35: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 36: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	53, // 37: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	21, // 38: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	10, // 39: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	51, // 40: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 41: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	53, // 42: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	33, // 43: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	35, // 44: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	50, // 45: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	21, // 46: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	50, // 47: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	38, // 48: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	50, // 49: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	44, // 50: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	11, // 51: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 52: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	49, // 53: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 54: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 55: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	12, // 56: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	44, // 57: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	49, // 58: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 59: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 60: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	49, // 61: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	50, // 62: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	49, // 63: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	49, // 64: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	20, // 65: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	15, // 66: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 67: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	50, // 68: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	13, // 69: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 70: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	50, // 71: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 72: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	25, // 73: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	27, // 74: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	40, // 75: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	42, // 76: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	29, // 77: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	31, // 78: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	36, // 79: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	39, // 80: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	54, // 81: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	45, // 82: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	47, // 83: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	26, // 84: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	28, // 85: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	41, // 86: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	43, // 87: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	30, // 88: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	32, // 89: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	37, // 90: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	55, // 91: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	56, // 92: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	46, // 93: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	48, // 94: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	84, // [84:95] is the sub-list for method output_type
+	73, // [73:84] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -4638,23 +4829,24 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[11].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[16].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[25].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[26].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[28].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[30].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[34].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[29].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      12,
-			NumMessages:   35,
+			NumEnums:      13,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

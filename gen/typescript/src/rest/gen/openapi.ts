@@ -1807,6 +1807,8 @@ export interface components {
             snippet: string;
             /** @description Whether the review before had it. */
             state: components["schemas"]["FindingState"];
+            /** @description The way of a value to the place of the finding, from where it comes in; only findings of rules of type `taint` have steps. Of a longer way the first and the last steps are there. */
+            steps: components["schemas"]["FindingStep"][];
             /** @description The comment that suppresses the finding; absent unless one does. */
             suppression?: components["schemas"]["Suppression"];
             /** @description What somebody decided about the finding, which the verdict does not count then; absent for nothing. It is what the verdict was decided with: after the last day the next scan counts the finding again. */
@@ -1852,6 +1854,47 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description FindingStep is a place that a value passes on its way to a finding, in the finding's file. */
+        FindingStep: {
+            /**
+             * Format: int32
+             * @description Column of the start, in bytes from 1.
+             */
+            column: number;
+            /**
+             * Format: int32
+             * @description Column after the last byte of it on the line, in bytes from 1.
+             */
+            end_column: number;
+            /** @description What becomes of the value. */
+            kind: components["schemas"]["FindingStepKind"];
+            /**
+             * Format: int32
+             * @description Line in the file at head, from 1.
+             */
+            line: number;
+            /** @description The line, at most 200 bytes, masked where rules say so; invalid UTF-8 as U+FFFD. */
+            snippet: string;
+            /**
+             * Format: int32
+             * @description `column` in UTF-16 code units from 1.
+             */
+            utf16_column: number;
+            /**
+             * Format: int32
+             * @description `end_column` in UTF-16 code units from 1.
+             */
+            utf16_end_column: number;
+        };
+        /**
+         * @description Kind says what becomes of the value.
+         *
+         *     - source: It comes in.
+         *     - assignment: A name gets it.
+         *     - sink: It arrives where the finding is.
+         * @enum {string}
+         */
+        FindingStepKind: "source" | "assignment" | "sink";
         /** @description FoundFinding is a finding of the latest review of a pull request. */
         FoundFinding: {
             /** @description The finding. */
