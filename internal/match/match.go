@@ -40,8 +40,9 @@ type Reader interface {
 	// are Placed.
 	Allows(text []byte, rule int, match Span) bool
 	// Find finds the matches of a rule that is Structured, by their starts, until spend,
-	// which counts work, says stop.
-	Find(text []byte, rule int, spend func(work int) bool, found func(Span))
+	// which counts work, says stop. also are other parts of the text whose lines count as
+	// those of the match do.
+	Find(text []byte, rule int, spend func(work int) bool, found func(match Span, also ...Span))
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -150,7 +151,7 @@ func (w *worker) matchFile() {
 		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
-			w.all(rule, p, g, func(span Span) {
+			w.all(rule, p, g, func(span Span, also ...Span) {
 				if !w.allows(rule, span) {
 					return
 				}
@@ -159,7 +160,7 @@ func (w *worker) matchFile() {
 				if h.Line != started {
 					started, before = h.Line, started
 				}
-				if h.Line == last || !w.touches(span) && !w.joined(h, span) {
+				if h.Line == last || !w.touches(span) && !slices.ContainsFunc(also, w.touches) && !w.joined(h, span) {
 					return
 				}
 				h.EndLine, h.EndColumn = w.lines.At(span.End - 1)

@@ -11,10 +11,10 @@ func (w *worker) allows(rule uint32, span Span) bool {
 }
 
 // all finds the matches of a multiline rule that meet its conditions.
-func (w *worker) all(rule uint32, p *confirm.Program, g *confirm.Guard, found func(Span)) {
+func (w *worker) all(rule uint32, p *confirm.Program, g *confirm.Guard, found func(match Span, also ...Span)) {
 	switch {
 	case !w.matcher.structured[rule]:
-		w.matcher.accepted(rule, p, w.text, g, found)
+		w.matcher.accepted(rule, p, w.text, g, func(span Span) { found(span) })
 	case w.file.reader != nil:
 		w.file.reader.Find(w.text, int(rule), g.Spend, found)
 	}

@@ -133,7 +133,7 @@ func (r Rule) ToMatch() match.Rule {
 }
 
 // Find implements match.Reader.
-func (r placeReader) Find(text []byte, rule int, spend func(work int) bool, found func(match.Span)) {
+func (r placeReader) Find(text []byte, rule int, spend func(work int) bool, found func(match.Span, ...match.Span)) {
 	read := r.read(text)
 	p := r.patterns[rule].of(read.Language)
 	if p == nil {

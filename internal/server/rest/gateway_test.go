@@ -156,7 +156,7 @@ func TestFindings(t *testing.T) {
 	require.Equal(t, 200, a.Status, a.Body)
 	assert.JSONEq(t, `{"findings":[{"rule_id":"custom/r","severity":"high","file":"a.go","line":3,"message":"",
 		"end_line":0,"column":0,"snippet":"",
-		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0}],
+		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0,"steps":[]}],
 		"next_page_token":"next"}`, a.Body)
 	for _, query := range []string{
 		"kind=unspecified", "kind=all", "min_severity=0", "min_severity=unspecified", "rule_id=A", "rule_id=a/b/c", "file=",
