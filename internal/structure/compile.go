@@ -68,6 +68,13 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
 	r.root = n
+	if len(r.Needs(func(string) float64 { return 0 })) == 0 {
+		field := ""
+		if n.pattern != nil {
+			field = "pattern"
+		}
+		return nil, &Error{Field: field, Text: errNoWord.Error()}
+	}
 
 	return r.Finder, nil
 }
@@ -377,4 +384,3 @@ func intersection(either []vars) vars {
 
 	return all
 }
-

@@ -34,9 +34,12 @@ type Spend func(steps int) bool
 
 // All calls found with each match in order, until spend says stop.
 func (f *Finder) All(file *File, spend Spend, found func(Match)) {
-	s := newSearch(f, file, spend)
-	s.places(f.root, func(at Range, focus int) bool {
-		m := Match{Range: at, Focus: at, bound: slices.Clone(s.bound), names: f.names}
+	newSearch(f, file, spend).all(found)
+}
+
+func (s *search) all(found func(Match)) {
+	s.places(s.finder.root, func(at Range, focus int) bool {
+		m := Match{Range: at, Focus: at, bound: slices.Clone(s.bound), names: s.finder.names}
 		if focus >= 0 {
 			m.Focus = s.bound[focus]
 		}

@@ -1,7 +1,6 @@
 package structure
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -75,36 +74,6 @@ func TestCompile(t *testing.T) {
 	} {
 		_, err := Compile(syntax.Named("go"), Condition{Pattern: pattern})
 		require.ErrorContains(t, err, want, pattern)
-	}
-}
-
-// What matching takes grows with the text, whatever that and the pattern are.
-func TestMatchIsLinear(t *testing.T) {
-	t.Parallel()
-	patterns := []string{
-		"f($$$, x, $$$)", "f($X)", "$X == nil", "$X + $Y", "$X.a()", "$X = append($X, $$$)", "if $C { $$$ return $$$ }", "f($$$, $$$, $$$, q)",
-		"f(g($$$, x, $$$), $$$, y)", "a $$$ b", "f($X, $X)",
-	}
-	parts := []string{
-		"f(", "f(a,", "a + ", "a.a()", "a == ", "f(a)", "(", "{", "a, ", "a ", "f(x, a)", "a.", "-", "!", "f(g(", "if a { ", "if a { return } ",
-		"a = append(a, ", "[", "a[0]", "a\n", "f(a, b)\n", "nil ",
-	}
-	for _, l := range []string{"go", "python", "javascript"} {
-		for _, pattern := range patterns {
-			p, err := Compile(syntax.Named(l), Condition{Pattern: pattern})
-			require.NoError(t, err)
-			for _, part := range parts {
-				steps := func(n int) (sum float64) {
-					for _, end := range []string{"", ")"} {
-						text := syntax.Scan(syntax.Named(l), append(bytes.Repeat([]byte(part), n), strings.Repeat(end, n)...))
-						p.All(NewFile(text), func(k int) bool { sum += float64(k); return sum < 1e7 }, func(Match) {})
-					}
-					return sum
-				}
-				less, more := steps(250), steps(1000)
-				assert.LessOrEqual(t, more, 6*less+1000, "%s: %q in %q", l, pattern, part)
-			}
-		}
 	}
 }
 

@@ -95,12 +95,14 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 	if err := c.compile(); err != nil {
 		return nil, err
 	}
-	if len(c.words()) == 0 {
-		return nil, errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
+	if isFixed := func(e element) bool { return e.kind == literal || e.kind == open }; !slices.ContainsFunc(c.elements, isFixed) {
+		return nil, errNoWord
 	}
 
 	return c.pattern, nil
 }
+
+var errNoWord = errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
 
 // words are regular expressions of what every match has.
 func (p *pattern) words() (all []string) {
@@ -215,11 +217,12 @@ func (c *compiler) anchors() {
 	}
 }
 
-// isFree says whether no metavariable stands both behind an element and not behind it.
+// isFree says whether no metavariable before an element stands in it or behind it, and
+// none of it stands behind it.
 func (c *compiler) isFree(i int) bool {
-	for _, behind := range c.elements[i+1:] {
-		isSame := func(e element) bool { return e.slot >= 0 && e.slot == behind.slot }
-		if slices.ContainsFunc(c.elements[:i+1], isSame) {
+	for k, e := range c.elements[i:] {
+		isSame := func(before element) bool { return before.slot >= 0 && before.slot == e.slot }
+		if slices.ContainsFunc(c.elements[:min(i+1, i+k)], isSame) {
 			return false
 		}
 	}
