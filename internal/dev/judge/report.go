@@ -20,9 +20,6 @@ const (
 	sectionEnd   = "<!-- made by `judge report -doc`: end -->"
 )
 
-// inDocument is from how many hits on a rule has a row of its own in the document.
-const inDocument = 5
-
 // report joins hits and verdicts, checks them, and tells what the hits are worth. Its arguments are files of verdicts;
 // without any it is verdicts.jsonl in the folder of hits.
 func report(flags *flag.FlagSet) func(context.Context, io.Writer, []string) error {
