@@ -19,6 +19,7 @@ import (
 const (
 	scansFile    = "scans.jsonl"
 	hitsFile     = "hits.jsonl"
+	verdictsFile = "verdicts.jsonl"
 	contextsFile = "contexts.txt" // other people's code, which is never committed
 )
 

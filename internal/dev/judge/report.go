@@ -32,6 +32,9 @@ func report(flags *flag.FlagSet) func(context.Context, io.Writer, []string) erro
 	document := flags.String("doc", "", "a `file` to write the section into, between its marks")
 
 	return func(_ context.Context, out io.Writer, verdicts []string) error {
+		if len(verdicts) == 0 {
+			verdicts = []string{filepath.Join(*dir, verdictsFile)}
+		}
 		in, err := readInput(*dir, *projects, verdicts)
 		if err != nil {
 			return err
@@ -59,9 +62,6 @@ type input struct {
 }
 
 func readInput(dir, projects string, verdicts []string) (in input, err error) {
-	if len(verdicts) == 0 {
-		verdicts = []string{filepath.Join(dir, "verdicts.jsonl")}
-	}
 	if in.scans, err = readLines[scanned](filepath.Join(dir, scansFile)); err != nil {
 		return in, err
 	}
