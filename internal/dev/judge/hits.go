@@ -191,13 +191,14 @@ func (r found) incomplete() (why []string) {
 
 // add counts the findings of a pull request and keeps them as hits.
 func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) error {
-	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != "low" })
+	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != hidden })
 	done.Low, done.Added = done.Low+len(low), done.Added+r.LookedAt.AddedLines
-	if s.low {
-		r.Findings = append(r.Findings, low...)
-	}
+	done.Hits += len(r.Findings)
 	if len(r.Findings) > 0 {
 		done.Found++
+	}
+	if s.low {
+		r.Findings = append(r.Findings, low...)
 	}
 
 	for _, f := range r.Findings {
@@ -213,7 +214,6 @@ func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r fo
 		h.ID = h.id()
 		s.hits = append(s.hits, h)
 		s.contexts = append(s.contexts, contextOf(h, f.Message, f.Column, content))
-		done.Hits++
 	}
 	return nil
 }

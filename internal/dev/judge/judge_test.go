@@ -236,6 +236,18 @@ func TestReport(t *testing.T) {
 	assert.Len(t, r.rules(enough), 1, "too few hits for the document")
 }
 
+// TestLowConfidence has a hit that prwarden hides count for its rule only.
+func TestLowConfidence(t *testing.T) {
+	t.Parallel()
+	in := sample()
+	in.hits[0].Confidence, in.scans[0].Hits, in.scans[0].Low = hidden, 1, 1
+	r, err := in.join()
+	require.NoError(t, err)
+	assert.Contains(t, r.section(), "| all | 1 of 1 |")
+	assert.Contains(t, r.section(), "1 findings of low confidence")
+	assert.Equal(t, "2 of 2", r.rules(1)[1][1])
+}
+
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "34–52 %", ratio{47, 109}.wilson().String()) // by the formula, calculated elsewhere: 34.2 to 52.5

@@ -152,12 +152,12 @@ func (g *group) byProject() (t table) {
 // rules is a table of rules: their precision, and the confidence that it allows.
 func (r *measured) rules(least int) (t table) {
 	t.add("rule", "unseen", "tuned", "precision", "confidence allowed", "it has")
-	all := slices.Concat(r.groups[unseen].hits, r.groups[tuned].hits)
+	hits := func(group string) []judged { return slices.Concat(r.groups[group].hits, r.groups[group].low) }
 	byRule := func(h judged) string { return h.Rule }
-	for _, name := range namesOf(all, byRule) {
+	for _, name := range namesOf(slices.Concat(hits(unseen), hits(tuned)), byRule) {
 		parts, has := map[string]ratio{}, ""
-		for group, g := range r.groups {
-			for _, h := range g.hits {
+		for group := range r.groups {
+			for _, h := range hits(group) {
 				if h.Rule == name {
 					parts[group], has = parts[group].with(h), cmp.Or(h.Confidence, "none")
 				}
