@@ -161,9 +161,7 @@ func (s *scans) project(ctx context.Context, dir string) error {
 		for _, why := range r.incomplete() {
 			done.Incomplete[why]++
 		}
-		if err := s.add(ctx, dir, &done, pulls[i], r); err != nil {
-			return err
-		}
+		s.add(ctx, dir, &done, pulls[i], r)
 	}
 	if done.Ruleset == "" {
 		return fmt.Errorf("%s: no pull request could be scanned: %v", name, done.Incomplete)
@@ -189,11 +187,10 @@ func (r found) incomplete() (why []string) {
 	return why
 }
 
-// add counts the findings of a pull request and keeps them as hits.
-func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) error {
+// add counts the findings of a pull request and keeps them as hits, one for a rule on a line.
+func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) {
 	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != hidden })
 	done.Low, done.Added = done.Low+len(low), done.Added+r.LookedAt.AddedLines
-	done.Hits += len(r.Findings)
 	if len(r.Findings) > 0 {
 		done.Found++
 	}
@@ -201,21 +198,27 @@ func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r fo
 		r.Findings = append(r.Findings, low...)
 	}
 
+	seen := map[string]bool{}
 	for _, f := range r.Findings {
 		content, err := gitOutput(ctx, dir, "cat-file", "blob", p.commit+":"+f.File)
-		if err != nil {
-			return err
+		if err != nil { // of a finding about a file that is gone
+			content = []byte(err.Error())
 		}
 		h := hit{
 			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.RuleID, Severity: f.Severity.String(),
-			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: f.File, Line: f.Line, Ruleset: r.RulesDigest,
-			Language: languageOf(f.File, content),
+			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line,
+			Ruleset: r.RulesDigest, Language: languageOf(f.File, content),
 		}
-		h.ID = h.id()
+		if h.ID = h.id(); seen[h.ID] {
+			continue
+		}
+		seen[h.ID] = true
 		s.hits = append(s.hits, h)
 		s.contexts = append(s.contexts, contextOf(h, f.Message, f.Column, content))
+		if h.Confidence != hidden {
+			done.Hits++
+		}
 	}
-	return nil
 }
 
 // languageOf is the one language of a file: rules go by all that it may be in.
