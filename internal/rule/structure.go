@@ -2,7 +2,7 @@ package rule
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -48,7 +48,7 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 		case l == nil || !l.IsStructured():
 			v.Add(fmt.Sprintf("languages[%d]", i), "has no structure that is known; %s", structured())
 		default:
-			if _, err := structure.Compile(l, r.Pattern); err != nil {
+			if _, err := structure.Compile(l, structure.Condition{Pattern: r.Pattern}); err != nil {
 				return fmt.Errorf("in %s: %w", l.Name, err)
 			}
 		}
@@ -62,13 +62,13 @@ func structured() string { return "known are " + strings.Join(syntax.Structured(
 // patterns are those of a structure rule by the language that they are read in, and the
 // first of them.
 type patterns struct {
-	by    map[*syntax.Language]*structure.Pattern
-	first *structure.Pattern
+	by    map[*syntax.Language]*structure.Finder
+	first *structure.Finder
 }
 
 // patterns reads the pattern of a structure rule, which is valid, in its languages.
 func (r Rule) patterns() patterns {
-	all := patterns{by: map[*syntax.Language]*structure.Pattern{}}
+	all := patterns{by: map[*syntax.Language]*structure.Finder{}}
 	if r.Type != TypeStructure {
 		return all
 	}
@@ -78,7 +78,7 @@ func (r Rule) patterns() patterns {
 		if l == nil || all.by[l] != nil {
 			continue
 		}
-		p, err := structure.Compile(l, r.Pattern)
+		p, err := structure.Compile(l, structure.Condition{Pattern: r.Pattern})
 		if err != nil {
 			continue
 		}
@@ -92,7 +92,7 @@ func (r Rule) patterns() patterns {
 }
 
 // of is the pattern for a text: code in markup is read in the rule's first language.
-func (p patterns) of(l *syntax.Language) *structure.Pattern {
+func (p patterns) of(l *syntax.Language) *structure.Finder {
 	if own := p.by[l]; own != nil {
 		return own
 	}
@@ -109,27 +109,27 @@ func (r Rule) ToMatch() match.Rule {
 		}
 	}
 
-	best, least := "", -1.0
-	fold := "(?i)" // patterns of several languages have the same words
-	p := r.patterns()
-	if p.first != nil {
-		for _, word := range p.first.Literals() {
-			pattern := fold + regexp.QuoteMeta(word)
-			c, err := match.CostOf(pattern, true)
-			price := c.Stops
-			if c.Weak {
-				price = 1e9
-			}
-			if err == nil && (least < 0 || price < least) {
-				best, least = pattern, price
+	var words []string
+	for _, finder := range r.patterns().by {
+		for _, word := range finder.Needs(costOf) {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
 			}
 		}
 	}
-	if best == "" {
-		best = regexp.QuoteMeta(r.Pattern)
+	slices.Sort(words)
+
+	return match.Rule{Pattern: strings.Join(words, "|"), Multiline: true, Structured: true}
+}
+
+// costOf is how often what a pattern matches is met.
+func costOf(pattern string) float64 {
+	c, err := match.CostOf(pattern, true)
+	if err != nil || c.Weak {
+		return 1e9
 	}
 
-	return match.Rule{Pattern: best, Multiline: true, Structured: true}
+	return c.Stops
 }
 
 // Find implements match.Reader.
@@ -139,7 +139,7 @@ func (r placeReader) Find(text []byte, rule int, spend func(work int) bool, foun
 	if p == nil {
 		return
 	}
-	p.All(read, func(steps int) bool { return spend(steps * workOfStep) }, func(m structure.Match) {
+	p.All(structure.NewFile(read), func(steps int) bool { return spend(steps * workOfStep) }, func(m structure.Match) {
 		found(match.Span{Start: int(read.Tokens[m.From].Start), End: int(read.Tokens[m.To-1].End)})
 	})
 }

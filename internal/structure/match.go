@@ -7,94 +7,44 @@ import (
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
-// Range is a run of tokens, From included, To not.
-type Range struct{ From, To int }
-
-// Match is a place where a pattern matches.
-type Match struct {
-	Range
-	bound []Range // by slot; From is -1 for none
-	names []string
-}
-
-// Bound returns the tokens that a metavariable stands for.
-func (m Match) Bound(name string) (r Range, ok bool) {
-	for slot, n := range m.names {
-		if n == name && m.bound[slot].From >= 0 {
-			return m.bound[slot], true
-		}
-	}
-
-	return Range{}, false
-}
-
-// Spend counts steps of matching, and says whether to go on.
-type Spend func(steps int) bool
-
-// All calls found with each match, one for each token where one begins, until spend says
-// stop.
-func (p *Pattern) All(text *syntax.Text, spend Spend, found func(Match)) {
-	m := p.matcher(text, spend)
-	for i := range text.Tokens {
-		if !m.step(1) {
-			return
-		}
-		if match, ok := m.at(i); ok {
-			found(match)
-		}
-	}
-}
-
-// At returns the match that begins with a token.
-func (p *Pattern) At(text *syntax.Text, i int, spend Spend) (Match, bool) {
-	m := p.matcher(text, spend)
-	return m.at(i)
-}
-
-func (p *Pattern) matcher(text *syntax.Text, spend Spend) *matcher {
-	return &matcher{Pattern: p, file: text, tokens: text.Tokens, spend: spend, bound: make([]Range, len(p.names)),
-		known: map[reached]int{}}
-}
-
+// matcher matches one pattern in a search.
 type matcher struct {
-	*Pattern
-	file    *syntax.Text
-	tokens  []syntax.Token
-	spend   Spend
-	stopped bool
-	bound   []Range
-	trail   []int // slots in the order in which they were bound
-	cut     int   // the group whose last run fits nowhere, or -1
+	*pattern
+	*search
+	cut int // the group whose last run fits nowhere, or -1
+	end int // where a match must end; -1 for anywhere
 
 	// Where a run at the top of the pattern ends that reaches a token; -1 where what is
-	// behind it fits nowhere. Other matches would try the same again. nil in tests
-	// only, for the plain way.
+	// behind it fits nowhere. Other matches would try the same again, when nothing is
+	// bound before them.
 	known map[reached]int
+	memo  bool // known is of use
 }
 
 // reached is a run, by the index of its element, and a token that it reaches.
 type reached struct{ element, token int }
 
-// step counts steps.
-func (m *matcher) step(n int) bool {
-	m.stopped = m.stopped || !m.spend(n)
-	return !m.stopped
+// at returns the end of the match that begins with a token, and binds its metavariables.
+func (m *matcher) at(i int) (end int, ok bool) {
+	if !m.mayBegin(i) {
+		return 0, false
+	}
+	m.cut, m.end, m.memo = -1, -1, !m.plain
+	end, ok = m.match(0, i)
+
+	return end, ok && end > i && !m.stopped
 }
 
-func (m *matcher) at(i int) (Match, bool) {
-	if !m.mayBegin(i) {
-		return Match{}, false
+// fits says whether the tokens of a range match, with what is bound already, and binds
+// the other metavariables.
+func (m *matcher) fits(r Range) bool {
+	if !m.mayBegin(r.From) {
+		return false
 	}
-	for slot := range m.bound {
-		m.bound[slot] = Range{From: -1}
-	}
-	m.trail, m.cut = m.trail[:0], -1
-	end, ok := m.match(0, i)
-	if !ok || end <= i || m.stopped {
-		return Match{}, false
-	}
+	m.cut, m.end, m.memo = -1, r.To, false
+	_, ok := m.match(0, r.From)
 
-	return Match{Range{i, end}, append([]Range(nil), m.bound...), m.names}, true
+	return ok && !m.stopped
 }
 
 // mayBegin says whether a match may begin with a token: it does not begin within an
@@ -123,10 +73,10 @@ func (m *matcher) mayBegin(i int) bool {
 	if (t.Kind == syntax.Open || t.Kind == syntax.Operator) && m.endsOperand(i-1) {
 		return false
 	}
-	if m.tokens[i-1].Kind == syntax.Operator && m.file.Language.IsUnary(before) && m.file.Language.Strength(before) < 0 {
+	if m.tokens[i-1].Kind == syntax.Operator && m.text.Language.IsUnary(before) && m.text.Language.Strength(before) < 0 {
 		return false
 	}
-	s := m.file.Language.Strength(before)
+	s := m.text.Language.Strength(before)
 
 	return s < 0 || s < first.right || first.right < 0 && s == 0
 }
@@ -135,7 +85,7 @@ func (m *matcher) mayBegin(i int) bool {
 func (m *matcher) endsOperand(i int) bool {
 	switch t := m.tokens[i]; t.Kind {
 	case syntax.Name:
-		return !m.file.Language.IsKeyword(m.file.Of(i))
+		return !m.text.Language.IsKeyword(m.file.Of(i))
 	case syntax.Close:
 		return t.Bracket == '(' || t.Bracket == '[' || t.Bracket == syntax.Quote
 	case syntax.String, syntax.Number:
@@ -152,7 +102,7 @@ func (m *matcher) same(e element, i int) bool {
 		return false
 	}
 	text := m.file.Content(i)
-	if m.file.Language.FoldsCase() && want.Kind == syntax.Name {
+	if m.text.Language.FoldsCase() && want.Kind == syntax.Name {
 		return strings.EqualFold(m.content(e.token), string(text))
 	}
 
@@ -180,7 +130,7 @@ func (m *matcher) match(e, i int) (end int, ok bool) {
 		i = next
 	}
 
-	return i, true
+	return i, m.end < 0 || i == m.end
 }
 
 // one matches an element that matches in one way only, and returns where the next one
@@ -250,15 +200,6 @@ func (m *matcher) isEnd(i int) bool {
 		m.tokens[i].Kind == syntax.Operator && string(m.file.Of(i)) == ";"
 }
 
-// after is the token behind a token, or behind the brackets that it opens.
-func (m *matcher) after(i int) int {
-	if t := m.tokens[i]; t.Kind == syntax.Open && t.Pair > int32(i) {
-		return int(t.Pair) + 1
-	}
-
-	return i + 1
-}
-
 // bind has a metavariable stand for tokens: for the same ones everywhere.
 func (m *matcher) bind(slot int, r Range) bool {
 	if slot < 0 {
@@ -288,14 +229,6 @@ func (m *matcher) equal(a, b Range) bool {
 	return true
 }
 
-// undo takes back what was bound since the trail had a length.
-func (m *matcher) undo(length int) {
-	for _, slot := range m.trail[length:] {
-		m.bound[slot] = Range{From: -1}
-	}
-	m.trail = m.trail[:length]
-}
-
 // run matches a run of balanced tokens, the shortest that fits, and the elements behind
 // it. When a later run of the same brackets fits nowhere, another end of this one would
 // not help, since that one was tried from here on.
@@ -323,7 +256,7 @@ func (m *matcher) run(e, i int) (end int, ok bool) {
 		}
 		from++
 	}
-	memo := top && el.free && m.known != nil
+	memo := top && el.free && m.memo
 	var seen []int
 	note := func(at int) {
 		for _, j := range seen {

@@ -1,8 +1,6 @@
 package structure
 
 import (
-	"bytes"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -16,9 +14,9 @@ func always(int) bool { return true }
 
 // matchesOf are the texts that a pattern matches.
 func matchesOf(t testing.TB, language, pattern, text string) (all []string) {
-	p, err := Compile(syntax.Named(language), pattern)
+	p, err := Compile(syntax.Named(language), Condition{Pattern: pattern})
 	require.NoError(t, err, pattern)
-	read := syntax.Scan(syntax.Named(language), []byte(text))
+	read := NewFile(syntax.Scan(syntax.Named(language), []byte(text)))
 	p.All(read, always, func(m Match) {
 		all = append(all, text[read.Tokens[m.From].Start:read.Tokens[m.To-1].End])
 	})
@@ -74,74 +72,9 @@ func TestCompile(t *testing.T) {
 		"f$X()": "a part of a word", `"$X"`: "in a string", "f() // $X": "in a comment", strings.Repeat("a", 1025): "1025 bytes",
 		strings.Repeat("a ", 201): "201 tokens",
 	} {
-		_, err := Compile(syntax.Named("go"), pattern)
+		_, err := Compile(syntax.Named("go"), Condition{Pattern: pattern})
 		require.ErrorContains(t, err, want, pattern)
 	}
-}
-
-// What matching takes grows with the text, whatever that and the pattern are.
-func TestMatchIsLinear(t *testing.T) {
-	t.Parallel()
-	patterns := []string{
-		"f($$$, x, $$$)", "f($X)", "$X == nil", "$X + $Y", "$X.a()", "$X = append($X, $$$)", "if $C { $$$ return $$$ }", "f($$$, $$$, $$$, q)",
-		"f(g($$$, x, $$$), $$$, y)", "a $$$ b", "f($X, $X)",
-	}
-	parts := []string{
-		"f(", "f(a,", "a + ", "a.a()", "a == ", "f(a)", "(", "{", "a, ", "a ", "f(x, a)", "a.", "-", "!", "f(g(", "if a { ", "if a { return } ",
-		"a = append(a, ", "[", "a[0]", "a\n", "f(a, b)\n", "nil ",
-	}
-	for _, l := range []string{"go", "python", "javascript"} {
-		for _, pattern := range patterns {
-			p, err := Compile(syntax.Named(l), pattern)
-			require.NoError(t, err)
-			for _, part := range parts {
-				steps := func(n int) (sum float64) {
-					for _, end := range []string{"", ")"} {
-						text := syntax.Scan(syntax.Named(l), append(bytes.Repeat([]byte(part), n), strings.Repeat(end, n)...))
-						p.All(text, func(k int) bool { sum += float64(k); return sum < 1e7 }, func(Match) {})
-					}
-					return sum
-				}
-				less, more := steps(250), steps(1000)
-				assert.LessOrEqual(t, more, 6*less+1000, "%s: %q in %q", l, pattern, part)
-			}
-		}
-	}
-}
-
-// What is remembered of one try for others changes no match.
-func TestFastAsPlain(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	pick := func(most int, parts ...string) (text string) {
-		for range 1 + random.IntN(most) {
-			text += parts[random.IntN(len(parts))]
-		}
-		return text
-	}
-	matches, scenes := 0, 0
-	for range 200_000 {
-		l := syntax.Named([]string{"go", "python", "javascript"}[random.IntN(3)])
-		p, err := Compile(l, pick(7, "a", " ", "b", "f(", ")", "$$$", "$X", "$Y", ", ", "+", "=", ".", "{", "}", "$_", "\n"))
-		if err != nil {
-			continue
-		}
-		scenes++
-		text := syntax.Scan(l, []byte(pick(25, "a", " ", "b", "f(", ")", ",", " + ", "=", ".a", "{", "}", "\n", "a, b", "f(a)", "-")))
-		var fast, plain []Match
-		p.All(text, always, func(m Match) { fast = append(fast, m) })
-		m := p.matcher(text, always)
-		m.known = nil
-		for i := range text.Tokens {
-			if match, ok := m.at(i); ok {
-				plain = append(plain, match)
-			}
-		}
-		matches += len(plain)
-		require.Equal(t, plain, fast, "%q in %q", p.text.Bytes, text.Bytes)
-	}
-	assert.Greater(t, scenes, 20_000)
-	assert.Greater(t, matches, 5_000)
 }
 
 func FuzzMatch(f *testing.F) {
@@ -149,12 +82,12 @@ func FuzzMatch(f *testing.F) {
 	f.Add("$X == nil", "if a.b == nil { return }")
 	f.Fuzz(func(t *testing.T, pattern, text string) {
 		for _, name := range []string{"go", "python", "javascript", "ruby"} {
-			p, err := Compile(syntax.Named(name), pattern)
+			p, err := Compile(syntax.Named(name), Condition{Pattern: pattern})
 			if err != nil {
 				continue
 			}
 			left := 100_000
-			read := syntax.Scan(syntax.Named(name), []byte(text))
+			read := NewFile(syntax.Scan(syntax.Named(name), []byte(text)))
 			p.All(read, func(n int) bool { left -= n; return left > 0 }, func(m Match) {
 				if m.From >= m.To || m.To > len(read.Tokens) {
 					t.Fatal(m)

@@ -27,7 +27,7 @@ func (m *matcher) operand(e, i int) (end int, ok bool) {
 // name, a literal or a group, what is joined to it, and operators that bind tightly
 // enough with their operands.
 func (m *matcher) operands(el element, i int) (ends []int) {
-	l := m.file.Language
+	l := m.text.Language
 	for {
 		for i < len(m.tokens) && m.step(1) && m.tokens[i].Kind <= syntax.Operator && l.IsUnary(m.file.Of(i)) {
 			i++
@@ -58,7 +58,7 @@ func (m *matcher) primary(i int) int {
 		return -1
 	}
 	switch t := m.tokens[i]; {
-	case t.Kind == syntax.Name && !m.file.Language.IsKeyword(m.file.Of(i)), t.Kind == syntax.Number,
+	case t.Kind == syntax.Name && !m.text.Language.IsKeyword(m.file.Of(i)), t.Kind == syntax.Number,
 		t.Kind == syntax.String:
 		return i + 1
 	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket != syntax.Indent && t.Bracket != syntax.Tag:
@@ -85,10 +85,10 @@ func (m *matcher) joined(i int) int {
 	switch {
 	case t.Kind == syntax.Open && t.Pair >= 0 && (t.Bracket == '(' || t.Bracket == '['):
 		return int(t.Pair) + 1
-	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == '{' && m.adjacent(i) && m.file.Language.JoinsBraces(),
+	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == '{' && m.adjacent(i) && m.text.Language.JoinsBraces(),
 		t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == syntax.Quote && m.adjacent(i):
 		return int(t.Pair) + 1
-	case t.Kind == syntax.Operator && m.adjacent(i) && m.file.Language.IsSuffix(text):
+	case t.Kind == syntax.Operator && m.adjacent(i) && m.text.Language.IsSuffix(text):
 		return i + 1
 	case t.Kind == syntax.Operator && isJoin(text) && i+1 < len(m.tokens):
 		if next := m.tokens[i+1]; next.Kind == syntax.Name || next.Kind == syntax.Number {

@@ -47,11 +47,14 @@ type element struct {
 	last        bool // operand: nothing of the pattern is joined to its end
 }
 
-// Pattern is a pattern, ready to match. It is immutable.
-type Pattern struct {
+// pattern is a pattern, ready to match. It is immutable.
+type pattern struct {
 	text     *syntax.Text
 	elements []element
-	names    []string // of metavariables, by slot
+	slots    []int    // of its metavariables, each once
+	index    int      // of its matcher in a search
+	hashes   []uint32 // of the tokens that every match has
+	anchor   int      // index of the hash of one in the segment in which a match begins, -1 for none
 }
 
 // Letters that no text has, before names of metavariables while a pattern is read.
@@ -63,18 +66,19 @@ const (
 
 var metavariable = regexp.MustCompile(`\\\$|\$\$\$([A-Z_][A-Z0-9_]*)?|\$[A-Z_][A-Z0-9_]*`)
 
-// Compile reads a pattern in a language.
-func Compile(l *syntax.Language, pattern string) (*Pattern, error) {
+// compilePattern reads a pattern in a language. Its metavariables are added to names,
+// whose indexes are their slots.
+func compilePattern(l *syntax.Language, source string, names *[]string) (*pattern, error) {
 	switch {
-	case strings.TrimSpace(pattern) == "":
+	case strings.TrimSpace(source) == "":
 		return nil, errors.New("is required")
-	case len(pattern) > MaxPattern:
-		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(pattern), MaxPattern)
-	case strings.ContainsAny(pattern, oneMark+manyMark+dollar):
+	case len(source) > MaxPattern:
+		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(source), MaxPattern)
+	case strings.ContainsAny(source, oneMark+manyMark+dollar):
 		return nil, errors.New("must not have the private characters U+E000 to U+E002")
 	}
 
-	marked := metavariable.ReplaceAllStringFunc(strings.TrimSpace(pattern), func(m string) string {
+	marked := metavariable.ReplaceAllStringFunc(strings.TrimSpace(source), func(m string) string {
 		switch {
 		case m == `\$`:
 			return dollar
@@ -84,41 +88,63 @@ func Compile(l *syntax.Language, pattern string) (*Pattern, error) {
 		return oneMark + m[1:]
 	})
 	text := syntax.Scan(l, []byte(marked))
-	c := compiler{Pattern: &Pattern{text: text}}
+	c := compiler{pattern: &pattern{text: text}, names: names}
 	if len(text.Tokens) > maxElements {
 		return nil, fmt.Errorf("has %d tokens; at most %d are allowed", len(text.Tokens), maxElements)
 	}
 	if err := c.compile(); err != nil {
 		return nil, err
 	}
-	if len(c.Literals()) == 0 {
-		return nil, errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
+	if isFixed := func(e element) bool { return e.kind == literal || e.kind == open }; !slices.ContainsFunc(c.elements, isFixed) {
+		return nil, errNoWord
 	}
 
-	return c.Pattern, nil
+	return c.pattern, nil
 }
 
-// Literals are the texts of tokens that every match has.
-func (p *Pattern) Literals() (all []string) {
+var errNoWord = errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
+
+// words are regular expressions of what every match has.
+func (p *pattern) words() (all []string) {
 	for _, e := range p.elements {
-		if e.kind == literal {
-			if text := p.content(e.token); text != "" {
-				all = append(all, text)
-			}
+		if e.kind != literal {
+			continue
+		}
+		if text := p.content(e.token); text != "" {
+			all = append(all, wordOf(p.text.Tokens[e.token].Kind, text, p.text.Language.FoldsCase()))
 		}
 	}
 
 	return all
 }
 
+// wordOf is a regular expression that matches where a token has a content.
+func wordOf(kind syntax.Kind, content string, folds bool) string {
+	word := regexp.QuoteMeta(content)
+	if kind != syntax.Name {
+		return word
+	}
+	if asciiName.MatchString(content) {
+		word = `\b` + word + `\b`
+	}
+	if folds {
+		word = `(?i:` + word + `)`
+	}
+
+	return word
+}
+
+var asciiName = regexp.MustCompile(`^\w+$`)
+
 // content is the text of a token of the pattern as files have it.
-func (p *Pattern) content(token int) string {
+func (p *pattern) content(token int) string {
 	return strings.ReplaceAll(string(p.text.Content(token)), dollar, "$")
 }
 
 // compiler makes elements of the tokens of a pattern.
 type compiler struct {
-	*Pattern
+	*pattern
+	names  *[]string
 	groups []int // that are open
 	count  int   // of groups
 }
@@ -169,15 +195,34 @@ func (c *compiler) compile() error {
 	for i := range c.elements {
 		c.elements[i].free = c.isFree(i)
 	}
+	c.anchors()
 
 	return nil
 }
 
-// isFree says whether no metavariable stands both behind an element and not behind it.
+// anchors notes the tokens by which matches are found.
+func (c *compiler) anchors() {
+	c.anchor = -1
+	ended := false
+	for _, e := range c.elements {
+		ended = ended || e.kind == ending
+		if e.kind != literal {
+			continue
+		}
+		if e.group == 0 && !ended && c.anchor < 0 {
+			c.anchor = len(c.hashes)
+		}
+		l := c.text.Language
+		c.hashes = append(c.hashes, hashOf(c.text.Tokens[e.token].Kind, []byte(c.content(e.token)), l.FoldsCase()))
+	}
+}
+
+// isFree says whether no metavariable before an element stands in it or behind it, and
+// none of it stands behind it.
 func (c *compiler) isFree(i int) bool {
-	for _, behind := range c.elements[i+1:] {
-		isSame := func(e element) bool { return e.slot >= 0 && e.slot == behind.slot }
-		if slices.ContainsFunc(c.elements[:i+1], isSame) {
+	for k, e := range c.elements[i:] {
+		isSame := func(before element) bool { return before.slot >= 0 && before.slot == e.slot }
+		if slices.ContainsFunc(c.elements[:min(i+1, i+k)], isSame) {
 			return false
 		}
 	}
@@ -198,10 +243,12 @@ func commentsOf(t *syntax.Text) (all string) {
 func (c *compiler) variable(e element, i int, raw string) int {
 	isRun := strings.HasPrefix(raw, manyMark)
 	if called := raw[len(oneMark):]; called != "" && called != "_" {
-		e.slot = slices.Index(c.names, called)
-		if e.slot < 0 {
-			c.names = append(c.names, called)
-			e.slot = len(c.names) - 1
+		if e.slot = slices.Index(*c.names, called); e.slot < 0 {
+			*c.names = append(*c.names, called)
+			e.slot = len(*c.names) - 1
+		}
+		if !slices.Contains(c.slots, e.slot) {
+			c.slots = append(c.slots, e.slot)
 		}
 	}
 	tokens := c.text.Tokens

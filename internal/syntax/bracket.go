@@ -47,6 +47,9 @@ func (s *scanner) pop() open {
 // close reads what closes a bracket, and leaves those open that were opened since.
 func (s *scanner) close(c byte) {
 	k := countOf(c)
+	if s.newline >= 0 { // while what is around it is open
+		s.separate(Token{Kind: Close, Bracket: "([{"[k], Start: int32(s.pos), End: int32(s.pos + 1)})
+	}
 	switch {
 	case s.counts[k] > 0:
 		for want := "([{"[k]; ; {

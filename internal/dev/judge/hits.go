@@ -10,10 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,35 +21,37 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // hits scans merged pull requests of repositories.
 func hits(flags *flag.FlagSet) func(context.Context, io.Writer, []string) error {
 	var s scans
-	flags.StringVar(&s.prwarden, "prwarden", "bin/prwarden", "the `program` that scans")
 	flags.IntVar(&s.most, "most", 150, "most pull requests of a repository, the newest")
 	flags.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "scans at the same time")
 	flags.BoolVar(&s.low, "low", false, "with findings of low confidence, which prwarden hides; to tune their rules")
 	dir := flags.String("out", "", "the `folder` for "+scansFile+", "+hitsFile+" and "+contextsFile)
 
-	return func(ctx context.Context, out io.Writer, repositories []string) (err error) {
+	return func(ctx context.Context, out io.Writer, repositories []string) error {
 		if *dir == "" || len(repositories) == 0 {
 			return errors.New("hits needs -out, and repositories in folders named owner+name")
 		}
-		if s.prwarden, err = filepath.Abs(s.prwarden); err != nil {
+		if err := s.load(ctx); err != nil {
 			return err
 		}
 
 		for _, repository := range repositories {
-			began := time.Now()
 			if err := s.project(ctx, repository); err != nil {
 				return err
 			}
 			if err := s.write(*dir); err != nil { // so that those before are there when one fails
 				return err
 			}
-			last := s.done[len(s.done)-1]
-			fmt.Fprintf(os.Stderr, "%s: %d %s in %.0f s\n", last.Project, last.Pulls, last.Style, time.Since(began).Seconds())
 		}
 		summarize(s.done).print(out)
 		return nil
@@ -60,13 +60,27 @@ func hits(flags *flag.FlagSet) func(context.Context, io.Writer, []string) error 
 
 // scans are what was asked for, and what has been found.
 type scans struct {
-	prwarden   string
 	most, jobs int
 	low        bool
+
+	scanner *scan.Scanner
+	rules   *scan.Ruleset
 
 	done     []scanned
 	hits     []hit
 	contexts []string // of hits, see contextOf
+}
+
+// load makes a scanner with the default ruleset. It is the product's own, in this process, because compiling the rules
+// for each pull request again would take longer than the scans.
+func (s *scans) load(ctx context.Context) error {
+	rules, err := defaults.Load()
+	if err != nil {
+		return err
+	}
+	s.scanner = scan.NewScanner(localSource{}, scan.Options{Workers: 1})
+	s.rules, err = s.scanner.AddRules(ctx, "", rule.Digest(rules), rules)
+	return err
 }
 
 func (s *scans) write(dir string) error {
@@ -76,28 +90,38 @@ func (s *scans) write(dir string) error {
 	)
 }
 
-// found is what prwarden prints of a scan, as far as it counts here.
-type found struct {
-	Findings []struct {
-		Rule       string `json:"rule_id"`
-		Severity   string `json:"severity"`
-		Confidence string `json:"confidence"`
-		Path       string `json:"file"`
-		Line       int    `json:"line"`
-		Column     int    `json:"column"`
-		Message    string `json:"message"`
-	} `json:"findings"`
-	Skipped []struct {
-		Reason    string `json:"reason"`
-		Tolerated bool   `json:"tolerated"`
-	} `json:"skipped"`
-	Truncated bool   `json:"truncated"`
-	Ruleset   string `json:"rules_digest"`
-	LookedAt  struct {
-		AddedLines int `json:"added_lines"`
-	} `json:"looked_at"`
+// localSource opens commits of the repository whose folder is the target's.
+type localSource struct{}
 
-	failed string // why there is nothing
+// Open implements scan.Source.
+func (localSource) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
+	local, err := git.FindLocal(ctx, git.LocalOptions{Path: t.Repo, Env: plainEnv()})
+	if err != nil {
+		return nil, err
+	}
+	return local.Commits(t.Commits.Base, t.Commits.Head).Open(ctx, t)
+}
+
+// found is what a scan found, or why there is nothing.
+type found struct {
+	finding.Result
+	failed string
+}
+
+// scan scans a pull request as prwarden does, with its default settings.
+func (s *scans) scan(ctx context.Context, dir string, p pull) (found, error) {
+	result, err := s.scanner.Scan(ctx, scan.Request{
+		Target:  scan.Target{Repo: dir, Commits: finding.Commits{Base: p.base, Head: p.commit}},
+		Ruleset: rule.RulesetDefault, Rules: s.rules, MaxFindings: 10_000,
+	}, func(scan.Progress) {})
+	failure, isFailure := errors.AsType[*scan.Failure](err)
+	switch {
+	case isFailure:
+		return found{failed: failure.Code}, nil
+	case err != nil:
+		return found{}, err
+	}
+	return found{Result: result.Result}, nil
 }
 
 // project scans the pull requests of a repository.
@@ -106,7 +130,7 @@ func (s *scans) project(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	head, err := git(ctx, dir, "rev-parse", "HEAD")
+	head, err := gitOutput(ctx, dir, "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
@@ -120,11 +144,11 @@ func (s *scans) project(ctx context.Context, dir string) error {
 	}
 
 	results := make([]found, len(pulls))
-	group, ctx := errgroup.WithContext(ctx)
+	group, scanning := errgroup.WithContext(ctx)
 	group.SetLimit(s.jobs)
 	for i, p := range pulls {
 		group.Go(func() (err error) {
-			results[i], err = s.scan(ctx, dir, p)
+			results[i], err = s.scan(scanning, dir, p)
 			return err
 		})
 	}
@@ -133,52 +157,21 @@ func (s *scans) project(ctx context.Context, dir string) error {
 	}
 
 	for i, r := range results {
-		if r.failed == "" && done.Ruleset == "" {
-			done.Ruleset = r.Ruleset
-		}
-		if r.failed == "" && r.Ruleset != done.Ruleset {
-			return fmt.Errorf("%s: %s was scanned with other rules than the one before", name, pulls[i].commit)
-		}
+		done.Ruleset = cmp.Or(done.Ruleset, r.RulesDigest)
 		for _, why := range r.incomplete() {
 			done.Incomplete[why]++
 		}
-		if err := s.add(dir, &done, pulls[i], r); err != nil {
-			return err
-		}
+		s.add(ctx, dir, &done, pulls[i], r)
 	}
 	if done.Ruleset == "" {
 		return fmt.Errorf("%s: no pull request could be scanned: %v", name, done.Incomplete)
 	}
 	s.done = append(s.done, done)
+	fmt.Fprintf(os.Stderr, "%s: %d %s in %.0f s\n", name, len(pulls), style, time.Since(done.Time).Seconds())
 	return nil
 }
 
-// scan runs prwarden as a user does, with its default settings.
-func (s *scans) scan(ctx context.Context, dir string, p pull) (r found, err error) {
-	cmd := exec.CommandContext(ctx, s.prwarden, "scan", "--base", p.base, "--head", p.commit, "--ruleset", "default",
-		"--no-server", "--fail-on", "none", "--allow-incomplete", "--output", "json")
-	cmd.Dir, cmd.Env = dir, plainEnv()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	text, err := cmd.Output()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return r, ctx.Err()
-	case errors.As(err, &exit):
-		said := strings.TrimPrefix(strings.TrimPrefix(stderr.String(), "prwarden: "), "the scan failed: ")
-		said, _, _ = strings.Cut(exact.ReplaceAllString(strings.TrimSpace(said), "N"), "\n")
-		return found{failed: said[:min(len(said), 60)]}, nil
-	case err != nil:
-		return r, err
-	}
-	return r, json.Unmarshal(text, &r)
-}
-
-// exact are the parts of messages that are different each time.
-var exact = regexp.MustCompile(`\b[0-9a-f]*[0-9][0-9a-f]*\b`)
-
-// incomplete says why not everything was looked at, each reason once.
+// incomplete says why not everything was looked at that counts, each reason once.
 func (r found) incomplete() (why []string) {
 	if r.failed != "" {
 		return []string{r.failed}
@@ -186,43 +179,61 @@ func (r found) incomplete() (why []string) {
 	if r.Truncated {
 		why = append(why, "truncated")
 	}
-	for _, skip := range r.Skipped {
-		if !skip.Tolerated && !slices.Contains(why, skip.Reason) {
+	for _, skip := range r.Skips {
+		if !policy.Default().Tolerates(skip.Reason) && !slices.Contains(why, skip.Reason) {
 			why = append(why, skip.Reason)
 		}
 	}
 	return why
 }
 
-// add counts the findings of a pull request and keeps them as hits.
-func (s *scans) add(dir string, done *scanned, p pull, r found) error {
-	before := done.Hits
-	for _, f := range r.Findings {
-		if f.Confidence == "low" {
-			if done.Low++; !s.low {
-				continue
-			}
-		}
-		// The file may have a name that is no UTF-8, which JSON has no way to say.
-		content, err := git(context.Background(), dir, "cat-file", "blob", p.commit+":"+f.Path)
-		if err != nil {
-			content = []byte("the file can't be shown\n")
-		}
-		h := hit{
-			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.Rule, Severity: f.Severity,
-			Confidence: f.Confidence, Dated: isDated(f.Rule), Path: f.Path, Line: f.Line, Ruleset: r.Ruleset,
-			Language: cmp.Or(enry.GetLanguage(path.Base(f.Path), content), "other"),
-		}
-		h.ID = h.id()
-		s.hits = append(s.hits, h)
-		s.contexts = append(s.contexts, contextOf(h, f.Message, f.Column, content))
-		done.Hits++
-	}
-
-	if done.Added += r.LookedAt.AddedLines; done.Hits > before {
+// add counts the findings of a pull request and keeps them as hits, one for a rule on a line.
+func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) {
+	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != hidden })
+	done.Low, done.Added = done.Low+len(low), done.Added+r.LookedAt.AddedLines
+	if len(r.Findings) > 0 {
 		done.Found++
 	}
-	return nil
+	if s.low {
+		r.Findings = append(r.Findings, low...)
+	}
+
+	seen := map[string]bool{}
+	for _, f := range r.Findings {
+		content, err := gitOutput(ctx, dir, "cat-file", "blob", p.commit+":"+f.File)
+		if err != nil { // of a finding about a file that is gone
+			content = []byte(err.Error())
+		}
+		h := hit{
+			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.RuleID, Severity: f.Severity.String(),
+			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line,
+			Ruleset: r.RulesDigest, Language: languageOf(f.File, content),
+		}
+		if h.ID = h.id(); seen[h.ID] {
+			continue
+		}
+		seen[h.ID] = true
+		s.hits = append(s.hits, h)
+		s.contexts = append(s.contexts, contextOf(h, f.Message, f.Column, content))
+		if h.Confidence != hidden {
+			done.Hits++
+		}
+	}
+}
+
+// languageOf is the one language of a file: rules go by all that it may be in.
+func languageOf(file string, content []byte) string {
+	name := enry.GetLanguage(path.Base(file), content)
+	return cmp.Or(enry.GetLanguageGroup(name), name, "other")
+}
+
+// confidenceOf is the confidence that a finding says in JSON; "" when it says none.
+func confidenceOf(f finding.Finding) string {
+	var named struct {
+		Confidence string `json:"confidence"`
+	}
+	_ = json.Unmarshal(rule.CompactJSON(f), &named) // what was just written
+	return named.Confidence
 }
 
 const (
@@ -238,57 +249,16 @@ func contextOf(h hit, message string, column int, content []byte) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s%s %s #%d %s\n%s (%s): %s\n%s:%d\n\n", blockMark, h.ID, h.Project, h.Pull, h.Commit,
 		h.Rule, h.Severity, terminal.Safe(message), terminal.Safe(h.Path), h.Line)
-	lines := bytes.Split(content, []byte("\n"))
+	lines := strings.Split(strings.ReplaceAll(string(content), "\t", "    "), "\n")
 	for n := max(1, h.Line-around); n <= min(len(lines), h.Line+around); n++ {
 		line, mark := lines[n-1], " "
 		if n == h.Line {
 			mark = ">"
-			if from := column - longest/2; from > 0 && len(line) > longest {
-				line = line[min(from, len(line)):]
+			if len(line) > longest { // what was found is somewhere in it
+				line = line[min(max(0, column-longest/2), len(line)-longest):]
 			}
 		}
-		fmt.Fprintf(&out, "%s%6d | %s\n", mark, n, terminal.Safe(string(line[:min(len(line), longest)])))
+		fmt.Fprintf(&out, "%s%6d | %s\n", mark, n, terminal.Safe(line[:min(len(line), longest)]))
 	}
 	return out.String() + "\n"
-}
-
-// summarize is a table of what was scanned.
-func summarize(done []scanned) (t table) {
-	t.add("project", "pull requests", "with a hit", "added lines", "hits", "for 500 lines", "low", "incomplete")
-	all := scanned{Project: "all", Incomplete: map[string]int{}}
-	for _, d := range done {
-		all.Pulls, all.Found, all.Added = all.Pulls+d.Pulls, all.Found+d.Found, all.Added+d.Added
-		all.Hits, all.Low = all.Hits+d.Hits, all.Low+d.Low
-		for why, n := range d.Incomplete {
-			all.Incomplete[why] += n
-		}
-		t.add(d.row()...)
-	}
-	t.add(all.row()...)
-	return t
-}
-
-func (d scanned) row() []string {
-	name := d.Project
-	if d.Style == styleCommits {
-		name += " (commits)"
-	}
-	return []string{
-		name, fmt.Sprint(d.Pulls), share(d.Found, d.Pulls), fmt.Sprint(d.Added), fmt.Sprint(d.Hits),
-		fmt.Sprintf("%.2f", 500*float64(d.Hits)/float64(max(1, d.Added))), fmt.Sprint(d.Low), reasons(d.Incomplete),
-	}
-}
-
-func reasons(incomplete map[string]int) string {
-	var list []string
-	for why, n := range incomplete {
-		list = append(list, fmt.Sprintf("%d × %s", n, why))
-	}
-	slices.Sort(list)
-	return cmp.Or(strings.Join(list, ", "), "none")
-}
-
-// share is how many of all, and the percentage.
-func share(n, all int) string {
-	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(1, all)))
 }

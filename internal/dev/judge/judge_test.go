@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/program"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
@@ -54,6 +57,32 @@ func repository(t *testing.T, messages ...string) string {
 	return dir
 }
 
+// TestScansAsPrwarden compares the scans of this program with those of the built prwarden.
+func TestScansAsPrwarden(t *testing.T) {
+	t.Parallel()
+	repo, dir := repository(t, "First", "Second (#2)"), t.TempDir()
+	_, err := judge(t, "hits", "-out", dir, repo)
+	require.NoError(t, err)
+	all, err := readLines[hit](filepath.Join(dir, hitsFile))
+	require.NoError(t, err)
+
+	cmd := exec.CommandContext(t.Context(), prwarden, "scan", "--base", "HEAD^", "--fail-on", "none", "--output", "json")
+	cmd.Dir, cmd.Env = repo, plainEnv()
+	text, err := cmd.Output()
+	require.NoError(t, err)
+	var want struct {
+		Ruleset  string            `json:"rules_digest"`
+		Findings []finding.Finding `json:"findings"`
+	}
+	require.NoError(t, json.Unmarshal(text, &want))
+	require.Len(t, all, len(want.Findings))
+	require.NotEmpty(t, all)
+	for i, f := range want.Findings {
+		assert.Equal(t, []any{f.RuleID, f.File, f.Line, f.Severity.String(), want.Ruleset},
+			[]any{all[i].Rule, all[i].Path, all[i].Line, all[i].Severity, all[i].Ruleset})
+	}
+}
+
 // TestWholeWay goes from repositories to the section of a document.
 func TestWholeWay(t *testing.T) {
 	t.Parallel()
@@ -61,7 +90,7 @@ func TestWholeWay(t *testing.T) {
 		"Merge pull request #3 from acme/x", `Revert "Squashed (#9)"`)
 	dir := t.TempDir()
 	found := filepath.Join(dir, "found")
-	out, err := judge(t, "hits", "-prwarden", prwarden, "-out", found, repo)
+	out, err := judge(t, "hits", "-out", found, repo)
 	require.NoError(t, err)
 	assert.Contains(t, out, "| acme/store | 2 | 2 (100.0 %) | 2 |") // the newest of #2; the first commit has no parent
 	all, err := readLines[hit](filepath.Join(found, hitsFile))
@@ -75,15 +104,14 @@ func TestWholeWay(t *testing.T) {
 	assert.Equal(t, map[int]int{2: 4, 3: 5}, numbers)
 
 	projects := filepath.Join(dir, "projects.jsonl")
-	makeSheet := []string{"sheet", "-hits", found, "-out", filepath.Join(dir, "sheets"), "-projects", projects,
-		"-readers", "ada,ben"}
+	makeSheet := []string{"sheet", "-hits", found, "-projects", projects, "-readers", "ada,ben", "-out"}
 	require.NoError(t, writeLines(projects, []project{{Project: "acme/store", Group: unseen}}))
-	_, err = judge(t, makeSheet...)
+	_, err = judge(t, append(makeSheet, filepath.Join(dir, "sheets"))...)
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "sheets", "ben", "hits.txt"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), ">     5 | const value4 = eval(request.body.x);\n")
-	_, err = judge(t, makeSheet...)
+	_, err = judge(t, append(makeSheet, filepath.Join(dir, "again"))...)
 	require.ErrorContains(t, err, "unseen no more") // it was read now
 
 	ask := []string{"report", "-hits", found, "-projects", projects}
@@ -106,6 +134,16 @@ func TestWholeWay(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), fmt.Sprintf("| all | %d of %[1]d | 100 %% |", len(all)))
 	assert.NotContains(t, string(text), "old")
+
+	// Of a tuned project the next sheet asks only what is new.
+	require.NoError(t, writeLines(projects, []project{{Project: "acme/store", Group: tuned, Read: "2026-11-20"}}))
+	_, err = judge(t, append(append(makeSheet, filepath.Join(dir, "next")), ask[5])...)
+	require.NoError(t, err)
+	for reader, texts := range map[string]int{"ada": 0, "ben": len(all)} {
+		text, err := os.ReadFile(filepath.Join(dir, "next", reader, "hits.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, texts, strings.Count(string(text), "\n"+blockMark))
+	}
 
 	out, err = judge(t, "trees", "-prwarden", prwarden, repo)
 	require.NoError(t, err)
@@ -187,15 +225,27 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		"1 projects, scanned on 24 November 2026: 10 merged pull requests with 500 added lines. 2 (20.0 %) had a finding; " +
 			"2.00 hits for 500 added lines.",
-		"| all | 2 of 2 | 100 % | 34–100 % | 1 | 100 % | 100–100 % |",
-		"| all | 1 of 2 | 50 % | 9–91 % | 1 | 50 % | 50–50 % |",
+		"| all | 2 of 2 | 100 % | 34–100 % | 1 | 100 % |  |",
+		"| all | 1 of 2 | 50 % | 9–91 % | 1 | 50 % |  |",
 		"| without dated rules | 1 of 1 | 100 % |",
 		"agree on 50 % of the hits (Cohen's kappa 0.00)",
 	} {
 		assert.Contains(t, text, want)
 	}
-	assert.Equal(t, []string{"`security/x`", "2 of 2", "1 of 2", "75 %", "medium", "none"}, r.rules(1)[1])
-	assert.Len(t, r.rules(5), 1, "too few hits for the document")
+	assert.Equal(t, []string{"`security/x`", "2 of 2", "1 of 2", "75 %", "too few", "none"}, r.rules(1)[1])
+	assert.Len(t, r.rules(enough), 1, "too few hits for the document")
+}
+
+// TestLowConfidence has a hit that prwarden hides count for its rule only.
+func TestLowConfidence(t *testing.T) {
+	t.Parallel()
+	in := sample()
+	in.hits[0].Confidence, in.scans[0].Hits, in.scans[0].Low = hidden, 1, 1
+	r, err := in.join()
+	require.NoError(t, err)
+	assert.Contains(t, r.section(), "| all | 1 of 1 |")
+	assert.Contains(t, r.section(), "1 findings of low confidence")
+	assert.Equal(t, "2 of 2", r.rules(1)[1][1])
 }
 
 func TestStatistics(t *testing.T) {
@@ -241,7 +291,7 @@ func TestDocument(t *testing.T) {
 	section, _, ends := strings.Cut(rest, sectionEnd)
 	require.True(t, begins && ends)
 
-	in, err := readInput("data", "data/projects.jsonl", nil)
+	in, err := readInput("data", "data/projects.jsonl", []string{"data/" + verdictsFile})
 	if os.IsNotExist(err) {
 		assert.Empty(t, section, "nothing was measured")
 		return

@@ -38,8 +38,8 @@ func projectOf(dir string) (string, error) {
 	return "", fmt.Errorf("%s: the folder must be named owner+name/repo", dir)
 }
 
-// git runs git in a repository, whatever is configured on this machine.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// gitOutput runs git in a repository, whatever is configured on this machine.
+func gitOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = plainEnv()
@@ -66,7 +66,7 @@ var merged = regexp.MustCompile(`^Merge (?:pull request )?#(\d+)\b|\(#(\d+)\)$`)
 // pullsOf are the newest pull requests that were merged into the default branch, each once. Where no commit names one
 // they are the newest commits.
 func pullsOf(ctx context.Context, dir string, most int) (pulls []pull, style string, err error) {
-	log, err := git(ctx, dir, "log", "--first-parent", "--format=%H%x09%P%x09%s", "HEAD")
+	log, err := gitOutput(ctx, dir, "log", "--first-parent", "--format=%H%x09%P%x09%s", "HEAD")
 	if err != nil {
 		return nil, "", err
 	}

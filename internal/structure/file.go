@@ -1,0 +1,197 @@
+package structure
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/syntax"
+)
+
+// File is a text with what finders remember of it. It is for one goroutine at a time.
+type File struct {
+	*syntax.Text
+	index   *index
+	depth   []int32
+	segment []int32
+	vary    []int32
+}
+
+// NewFile returns a text for finders.
+func NewFile(t *syntax.Text) *File { return &File{Text: t} }
+
+// index is where tokens stand by the hashes of their contents: lists that go through next,
+// each for some hashes.
+type index struct {
+	hash []uint32
+	head []int32 // the first token of a list, -1 for none
+	next []int32 // the next one of its list, likewise
+}
+
+func (f *File) tokenIndex() *index {
+	if f.index != nil {
+		return f.index
+	}
+	size := 64
+	for size < len(f.Tokens) {
+		size *= 2
+	}
+	x := &index{make([]uint32, len(f.Tokens)), make([]int32, size), make([]int32, len(f.Tokens))}
+	for i := range x.head {
+		x.head[i] = -1
+	}
+	folds := f.Language.FoldsCase()
+	for i := len(f.Tokens) - 1; i >= 0; i-- {
+		h := hashOf(f.Tokens[i].Kind, f.Content(i), folds)
+		at := &x.head[int(h)&(size-1)]
+		x.hash[i], x.next[i] = h, *at
+		*at = int32(i)
+	}
+	f.index = x
+
+	return x
+}
+
+// at calls found with the tokens of a hash in order, until it says stop.
+func (x *index) at(hash uint32, found func(i int) bool) {
+	for i := x.head[int(hash)&(len(x.head)-1)]; i >= 0; i = x.next[i] {
+		if x.hash[i] == hash && !found(int(i)) {
+			return
+		}
+	}
+}
+
+// hashOf is equal for contents that are the same.
+func hashOf(kind syntax.Kind, content []byte, folds bool) uint32 {
+	h := uint32(2166136261) ^ uint32(kind)
+	if !folds || kind != syntax.Name {
+		for _, c := range content {
+			h = (h ^ uint32(c)) * 16777619
+		}
+		return h ^ h>>15
+	}
+
+	for len(content) > 0 {
+		r, n := utf8.DecodeRune(content)
+		least := r
+		for x := unicode.SimpleFold(r); x != r; x = unicode.SimpleFold(x) {
+			least = min(least, x)
+		}
+		h = (h ^ uint32(least)) * 16777619
+		content = content[n:]
+	}
+
+	return h ^ h>>15
+}
+
+// depths is how many brackets are around each token.
+func (f *File) depths() []int32 {
+	if f.depth == nil {
+		f.nest()
+	}
+
+	return f.depth
+}
+
+// segments is for each token the first one of the run of tokens, with the brackets in it,
+// that no end of a statement or of brackets is in.
+func (f *File) segments() []int32 {
+	if f.segment == nil {
+		f.nest()
+	}
+
+	return f.segment
+}
+
+func (f *File) nest() {
+	f.depth, f.segment = make([]int32, len(f.Tokens)+1), make([]int32, len(f.Tokens))
+	starts := []int32{0} // of the segments that are open
+	for i, t := range f.Tokens {
+		top := len(starts) - 1
+		if t.Kind == syntax.Close && t.Pair >= 0 && top > 0 {
+			starts = starts[:top]
+			top--
+		}
+		f.depth[i], f.segment[i] = int32(top), starts[top]
+		switch {
+		case t.Kind == syntax.Open && t.Pair >= 0:
+			starts = append(starts, int32(i)+1)
+		case t.Kind == syntax.Close && t.Pair < 0, t.Kind == syntax.LineEnd,
+			t.Kind == syntax.Operator && string(f.Of(i)) == ";":
+			starts[top] = int32(i) + 1
+		}
+	}
+}
+
+// starts calls try with the tokens with which a match of a pattern may begin, in order.
+func (s *search) starts(p *pattern, try func(i int) bool) {
+	if s.plain || p.text.Language.FoldsCase() != s.file.Language.FoldsCase() {
+		for i := range s.tokens {
+			if !try(i) {
+				return
+			}
+		}
+		return
+	}
+
+	x := s.file.tokenIndex()
+	for _, h := range p.hashes {
+		missing := true
+		x.at(h, func(int) bool { missing = false; return false })
+		if missing {
+			return
+		}
+	}
+	if p.elements[0].kind == literal {
+		x.at(p.hashes[0], try)
+		return
+	}
+	for _, i := range s.before(p) {
+		if !try(int(i)) {
+			return
+		}
+	}
+}
+
+// before is the tokens of the segments in which a word of a pattern stands that is in the
+// segment in which a match begins, up to the last such word.
+func (s *search) before(p *pattern) []int32 {
+	x := s.file.tokenIndex()
+	if p.anchor < 0 {
+		all := make([]int32, len(s.tokens))
+		for i := range all {
+			all[i] = int32(i)
+		}
+		s.step(len(all))
+		return all
+	}
+
+	segments := s.file.segments()
+	reached := map[int32]int32{} // by the start of a segment
+	var all []int32
+	x.at(p.hashes[p.anchor], func(i int) bool {
+		start := segments[i]
+		from, ok := reached[start]
+		if !ok {
+			from = start
+		}
+		for ; from <= int32(i) && s.step(1); from = int32(s.after(int(from))) {
+			all = append(all, from)
+		}
+		reached[start] = from
+
+		return s.step(1)
+	})
+	slices.Sort(all)
+
+	return all
+}
+
+// after is the token behind a token, or behind the brackets that it opens.
+func (s *search) after(i int) int {
+	if t := s.tokens[i]; t.Kind == syntax.Open && t.Pair > int32(i) {
+		return int(t.Pair) + 1
+	}
+
+	return i + 1
+}

@@ -1,0 +1,194 @@
+package structure
+
+import "sort"
+
+// list is the places of a condition in a file, by their starts and then their ends.
+type list struct {
+	all     []Range
+	latest  []int         // by index: the last end of the places up to it
+	first   []int         // by index: the first end of the places from it on
+	tree    []int         // a heap of the last ends below, for enclosing; its leaves are places
+	byDepth map[int]*list // by how many brackets are around the start
+}
+
+func newList(all []Range) *list {
+	l := &list{all: all, latest: make([]int, len(all)), first: make([]int, len(all))}
+	for i, r := range all {
+		l.latest[i] = r.To
+		if i > 0 {
+			l.latest[i] = max(r.To, l.latest[i-1])
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		l.first[i] = all[i].To
+		if i+1 < len(all) {
+			l.first[i] = min(all[i].To, l.first[i+1])
+		}
+	}
+
+	return l
+}
+
+// from is the index of the first place that starts at a token or behind it.
+func (l *list) from(token int) int {
+	return sort.Search(len(l.all), func(i int) bool { return l.all[i].From >= token })
+}
+
+// list returns the places of a condition, which stand alone.
+func (s *search) list(n *node) *list {
+	if l := s.lists[n.list]; l != nil && !s.plain {
+		return l
+	}
+
+	bound, trail := s.bound, s.trail
+	s.bound, s.trail = make([]Range, len(bound)), nil
+	for slot := range s.bound {
+		s.bound[slot].From = -1
+	}
+	var all []Range
+	s.places(n, func(at Range, _ int) bool {
+		all = append(all, at)
+		return true
+	})
+	s.bound, s.trail = bound, trail
+	s.lists[n.list] = newList(all)
+
+	return s.lists[n.list]
+}
+
+// sameBound says whether a place of a condition is one, too, with what is bound around it.
+func (s *search) sameBound(n *node, at Range) bool {
+	if len(n.shared) == 0 {
+		return true
+	}
+	bound, trail := s.bound, s.trail
+	s.bound, s.trail = make([]Range, len(bound)), nil
+	for slot := range s.bound {
+		s.bound[slot].From = -1
+	}
+	for _, slot := range n.shared {
+		s.bound[slot] = bound[slot]
+	}
+	ok := s.holds(n, at)
+	s.bound, s.trail = bound, trail
+
+	return ok
+}
+
+// isInside says whether a range lies within a place of a condition, and is not all of it.
+func (s *search) isInside(n *node, at Range) bool {
+	l := s.list(n)
+	if s.plain {
+		for _, r := range l.all {
+			if r.From <= at.From && r.To >= at.To && r != at && s.sameBound(n, r) {
+				return true
+			}
+		}
+		return false
+	}
+
+	i := l.from(at.From + 1)
+	if len(n.shared) == 0 {
+		for k := i - 1; k >= 0 && l.all[k].From == at.From; k-- {
+			if i = k; l.all[k].To > at.To {
+				return true
+			}
+		}
+		return s.step(1) && i > 0 && l.latest[i-1] >= at.To
+	}
+	for i = l.enclosing(i, at.To); i >= 0 && s.step(1); i = l.enclosing(i, at.To) {
+		if l.all[i] != at && s.sameBound(n, l.all[i]) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// enclosing is the index of the last place before one that ends at a token or behind it;
+// -1 for none.
+func (l *list) enclosing(before, end int) int {
+	half := 1
+	for half <= len(l.all) {
+		half *= 2
+	}
+	if l.tree == nil {
+		l.tree = make([]int, 2*half)
+		for i, r := range l.all {
+			l.tree[half+i] = r.To
+		}
+		for i := half - 1; i > 0; i-- {
+			l.tree[i] = max(l.tree[2*i], l.tree[2*i+1])
+		}
+	}
+
+	for i := half + before; i > 1; i /= 2 {
+		if i%2 == 1 && l.tree[i-1] >= end {
+			for i--; i < half; {
+				if i *= 2; l.tree[i+1] >= end {
+					i++
+				}
+			}
+			return i - half
+		}
+	}
+
+	return -1
+}
+
+// contains says whether a place of a condition lies within a range, and is not all of it
+// where that is not wanted. A direct one is in no brackets within the range but one pair,
+// which is around it when the range is no whole match.
+func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
+	if at.From >= at.To {
+		return false
+	}
+	l := s.list(n)
+	if !direct {
+		return s.within(n, l, at, isMatch)
+	}
+
+	depths := s.file.depths()
+	levels := 0
+	if t := s.tokens[at.From]; isMatch || t.Pair == int32(at.To-1) {
+		levels = 1
+	}
+	if l.byDepth == nil {
+		apart := map[int][]Range{}
+		for _, r := range l.all {
+			apart[int(depths[r.From])] = append(apart[int(depths[r.From])], r)
+		}
+		l.byDepth = map[int]*list{}
+		for depth, all := range apart {
+			l.byDepth[depth] = newList(all)
+		}
+	}
+	for level := range levels + 1 {
+		if part := l.byDepth[int(depths[at.From])+level]; part != nil && s.within(n, part, at, isMatch) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// within says whether one of some places lies within a range.
+func (s *search) within(n *node, l *list, at Range, smaller bool) bool {
+	if !s.plain && len(n.shared) == 0 {
+		i := l.from(at.From)
+		for ; smaller && i < len(l.all) && l.all[i].From == at.From; i++ {
+			if l.all[i].To < at.To {
+				return true
+			}
+		}
+		return s.step(1) && i < len(l.all) && l.first[i] <= at.To
+	}
+
+	for i := l.from(at.From); i < len(l.all) && l.all[i].From < at.To && s.step(1); i++ {
+		if r := l.all[i]; r.To <= at.To && !(smaller && r == at) && s.sameBound(n, r) {
+			return true
+		}
+	}
+
+	return false
+}

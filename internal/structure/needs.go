@@ -1,0 +1,46 @@
+package structure
+
+import "slices"
+
+// Needs returns regular expressions of which one matches in each file with a place of the
+// condition: those for which cost is the least in sum.
+func (f *Finder) Needs(cost func(pattern string) float64) []string {
+	best, _ := f.root.needs(cost)
+	return best
+}
+
+func (n *node) needs(cost func(string) float64) (best []string, least float64) {
+	consider := func(words []string, price float64) {
+		if len(words) > 0 && (best == nil || price < least) {
+			best, least = words, price
+		}
+	}
+	if n.pattern != nil {
+		for _, word := range n.pattern.words() {
+			consider([]string{word}, cost(word))
+		}
+	}
+	for _, sub := range slices.Concat(n.all, []*node{n.inside, n.has}) {
+		if sub != nil {
+			consider(sub.needs(cost))
+		}
+	}
+
+	var either []string
+	sum, all := 0.0, true
+	for _, sub := range n.any {
+		words, _ := sub.needs(cost)
+		all = all && len(words) > 0
+		for _, word := range words {
+			if !slices.Contains(either, word) {
+				either = append(either, word)
+				sum += cost(word)
+			}
+		}
+	}
+	if all {
+		consider(either, sum)
+	}
+
+	return best, least
+}
