@@ -40,9 +40,20 @@ func (l *Language) IsSuffix(op string) bool {
 // JoinsBraces says whether braces behind a name belong to it, as in T{1}.
 func (l *Language) JoinsBraces() bool { return l == languageGo || l == languageRust }
 
-// HasArrowMembers says whether `->` stands before a member, as in `a->b`, and not before
-// the body of a lambda.
-func (l *Language) HasArrowMembers() bool { return l == languageC || l == languagePHP }
+// Joins says whether an operator joins a name to what is before it. In PHP a dot joins
+// texts, and in most languages an arrow stands before the body of a lambda.
+func (l *Language) Joins(op string) bool {
+	switch op {
+	case "::", "?.", "&.", "?->":
+		return true
+	case ".":
+		return l != languagePHP
+	case "->":
+		return l == languageC || l == languagePHP
+	}
+
+	return false
+}
 
 // IsStructured says whether the structure of a language is known, beyond comments and
 // strings.

@@ -119,13 +119,4 @@ func (l *wordList) has(word []byte) bool {
 }
 
 // isJoin says whether a token joins a name to what is before it.
-func (w *walker) isJoin(i int) bool {
-	switch string(w.of(i)) {
-	case ".", "::", "?.", "&.", "?->":
-		return true
-	case "->":
-		return w.arrow == "" && !w.bars
-	}
-
-	return false
-}
+func (w *walker) isJoin(i int) bool { return w.language.Joins(string(w.of(i))) }

@@ -30,6 +30,15 @@ type Place struct {
 // Whole is a place of which all counts.
 func Whole(r structure.Range) Place { return Place{Range: r, Focus: structure.Range{From: -1}} }
 
+// PlaceOf is the place of a match.
+func PlaceOf(m structure.Match) Place {
+	if m.Focus == m.Range {
+		return Whole(m.Range)
+	}
+
+	return Place{Range: m.Range, Focus: m.Focus}
+}
+
 func (p Place) counts() structure.Range {
 	if p.Focus.From >= 0 {
 		return p.Focus

@@ -19,15 +19,9 @@ func always(int) bool { return true }
 func places(t testing.TB, text *syntax.Text, language string, patterns ...string) (all []taint.Place) {
 	for _, pattern := range patterns {
 		pattern, focus, _ := strings.Cut(pattern, " @")
-		p, err := structure.Compile(syntax.Named(language), pattern)
+		f, err := structure.Compile(syntax.Named(language), structure.Condition{Pattern: pattern, Focus: focus})
 		require.NoError(t, err, pattern)
-		p.All(text, always, func(m structure.Match) {
-			place := taint.Whole(m.Range)
-			if r, ok := m.Bound(focus); ok {
-				place.Focus = r
-			}
-			all = append(all, place)
-		})
+		f.All(structure.NewFile(text), always, func(m structure.Match) { all = append(all, taint.PlaceOf(m)) })
 	}
 
 	return all
@@ -223,6 +217,7 @@ func TestOtherLanguages(t *testing.T) {
 		"<?php\nforeach ($_GET as $k => $v) {\n  run($k);\n  run($v);\n}":                                                                        {"s2a2!4"},
 		"<?php\n$x .= $_GET['a'];\n[$a, $b] = $x;\nrun($b);\nrun((int) $c);":                                                                     {"s2a2a3!4"},
 		"<?php\nclass A { public function f(B $b): ?string {\n  $this->x = $_GET['a'];\n  run($this->x);\n  $f = fn ($y) => run($this->x);\n} }": {"s3a3!4", "s3a3!5"},
+		"<?php\n$x = $_GET['a'];\nrun('a' . $x . 'b');":                                                                                          {"s2a2!3"},
 		"<p><?php echo $_GET['a'] ?></p>":                                                                                                        {"s1!1"},
 	})
 	check(t, "ruby", map[string][]string{
