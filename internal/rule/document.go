@@ -13,7 +13,7 @@ import (
 type Document struct {
 	ID         string           `json:"id" yaml:"id"`
 	Type       string           `json:"type" yaml:"type"`
-	Pattern    string           `json:"pattern" yaml:"pattern"`
+	Pattern    string           `json:"pattern,omitempty" yaml:"pattern,omitempty"` // not needed with Any or All
 	Message    string           `json:"message" yaml:"message"`
 	Severity   string           `json:"severity" yaml:"severity"`
 	Scope      Scope            `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
@@ -30,8 +30,10 @@ type Document struct {
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
-	Cases      *CasesDocument   `json:"cases,omitempty" yaml:"cases,omitempty"`
-	References []string         `json:"references,omitempty" yaml:"references,omitempty"`
+	StructureDocument
+	Taint
+	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
+	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
 
 // PathsDocument is Paths as an author writes them.
@@ -53,7 +55,8 @@ func (r Rule) Document() Document {
 		Languages: r.Languages, In: r.In, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact,
 		References: r.References,
 		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes,
+		Supersedes: r.Supersedes, StructureDocument: structureDocument(r.Structure),
+		Taint: r.Taint,
 	}
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
@@ -81,7 +84,8 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes,
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Structure: d.StructureDocument.condition(),
+		Taint: d.Taint,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

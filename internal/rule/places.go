@@ -9,6 +9,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
@@ -66,15 +67,23 @@ func checkPlaces(v *errs.Violations, in []Place) {
 
 // Places say where rules match that look at more than bytes, by the indexes of the rules.
 type Places struct {
-	allowed  [][3]bool
-	patterns []patterns // of structure rules
+	allowed [][3]bool
+	finders []finders // of structure rules
+	taints  []taintBy // of taint rules
+}
+
+// ToMatch is Rule.ToMatch of the rule with an index.
+func (p *Places) ToMatch(rules []Rule, i int) match.Rule {
+	return rules[i].toMatch(p.finders[i], p.taints[i])
 }
 
 // NewPlaces returns the places of rules.
 func NewPlaces(rules []Rule) *Places {
-	p := &Places{allowed: make([][3]bool, len(rules)), patterns: make([]patterns, len(rules))}
+	p := &Places{
+		allowed: make([][3]bool, len(rules)), finders: make([]finders, len(rules)), taints: make([]taintBy, len(rules)),
+	}
 	for i, r := range rules {
-		p.patterns[i] = r.patterns()
+		p.finders[i], p.taints[i] = r.finders(), r.taints()
 		for _, place := range r.In {
 			if class := slices.Index(placeNames, place); class >= 0 {
 				p.allowed[i][class] = true
@@ -86,7 +95,7 @@ func NewPlaces(rules []Rule) *Places {
 }
 
 // Reader reads a text in the first of some languages that is known.
-func (p *Places) Reader(languages []string) match.Reader {
+func (p *Places) Reader(languages []string) PlaceReader {
 	l := syntax.Any
 	for _, name := range languages {
 		if canonical, ok := language.Canonical(name); ok && syntax.Named(canonical) != nil {
@@ -94,28 +103,30 @@ func (p *Places) Reader(languages []string) match.Reader {
 			break
 		}
 	}
-	var read *syntax.Text
+	var read *structure.File
 
-	return p.ReaderOf(func(text []byte) *syntax.Text {
+	return p.ReaderOf(func(text []byte) *structure.File {
 		if read == nil {
-			read = syntax.Scan(l, text)
+			read = structure.NewFile(syntax.Scan(l, text))
 		}
 		return read
 	})
 }
 
 // ReaderOf reads texts as a function does.
-func (p *Places) ReaderOf(read func(text []byte) *syntax.Text) match.Reader {
-	return placeReader{p, read}
+func (p *Places) ReaderOf(read func(text []byte) *structure.File) PlaceReader {
+	return PlaceReader{p, read, map[int]flows{}}
 }
 
-type placeReader struct {
+// PlaceReader finds the places of rules in a file. It is for one goroutine at a time.
+type PlaceReader struct {
 	*Places
-	read func(text []byte) *syntax.Text
+	read  func(text []byte) *structure.File
+	flows map[int]flows // by rule: what it found last
 }
 
 // Allows implements match.Reader: the first byte of a match that is no blank decides.
-func (r placeReader) Allows(text []byte, rule int, span match.Span) bool {
+func (r PlaceReader) Allows(text []byte, rule int, span match.Span) bool {
 	at := span.Start
 	if matched := text[span.Start:span.End]; len(bytes.TrimSpace(matched)) > 0 {
 		at = span.End - len(bytes.TrimLeft(matched, " \t\r\n"))

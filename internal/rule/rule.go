@@ -18,6 +18,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // Severity says how bad it is to merge what a rule found. Lower is worse, so
@@ -76,6 +77,7 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 const (
 	TypeRegex     = "regex"     // an RE2 regular expression
 	TypeStructure = "structure" // code as internal/structure has it
+	TypeTaint     = "taint"     // values as internal/taint follows them
 )
 
 // Scope says where a custom rule applies.
@@ -126,7 +128,7 @@ const (
 // Rule is one check.
 type Rule struct {
 	ID         string // `name` or `category/name`, as it was given
-	Type       string // TypeRegex or TypeStructure
+	Type       string // TypeRegex, TypeStructure or TypeTaint
 	Pattern    string
 	Message    string
 	Severity   Severity
@@ -139,11 +141,13 @@ type Rule struct {
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
-	Conditions match.Conditions // that a match must meet to be a hit
-	Supersedes []string         // ids of rules that have no hit on a line on which this one has
-	References []string         // where to read more
-	Disabled   bool             // it is known and not matched; a rule is enabled unless somebody says so
-	Mode       Mode             // "" for ModeEnforce
+	Conditions match.Conditions    // that a match must meet to be a hit
+	Structure  structure.Condition // what a structure rule asks beside its pattern
+	Taint      Taint               // what a taint rule asks
+	Supersedes []string            // ids of rules that have no hit on a line on which this one has
+	References []string            // where to read more
+	Disabled   bool                // it is known and not matched; a rule is enabled unless somebody says so
+	Mode       Mode                // "" for ModeEnforce
 	Origin     Origin
 
 	// What the store keeps of rules from the API. Others have none of it.
@@ -323,7 +327,7 @@ type Set struct {
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
 // paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions and the rules that it supersedes, whatever the order of the rules; and the
+// conditions, structure, taint and the rules that it supersedes, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -359,6 +363,8 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
+		d.text(string(CompactJSON(r.Structure)))
+		d.text(string(CompactJSON(r.Taint)))
 	}
 
 	d.set(exclude)

@@ -1,10 +1,13 @@
 package rule
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
@@ -101,12 +104,37 @@ func (r Rule) checkTaintIn(v *errs.Violations) {
 		for _, x := range r.Taint.lists() {
 			for k, c := range *x.list {
 				if _, err := structure.Compile(l, c); err != nil {
-					addStructureError(v, fmt.Sprintf("%s[%d]", x.field, k), err, r, l)
+					addMistake(v, fmt.Sprintf("%s[%d]", x.field, k), err, inLanguage(r, l))
 				}
 			}
 		}
 		if len(*v) > before {
 			return
+		}
+	}
+}
+
+// addMistake adds what is wrong with a condition.
+func addMistake(v *errs.Violations, field string, err error, where string) {
+	text := err.Error()
+	if mistake := new(structure.Error); errors.As(err, &mistake) {
+		text = mistake.Text
+		if mistake.Field != "" {
+			field += "." + mistake.Field
+		}
+	}
+	v.Add(field, "%s", text+where)
+}
+
+// taint adds the readers of what a taint rule asks to those of a rule.
+func (d *decoder) taint(r *Rule, known map[string]reader) {
+	for _, x := range r.Taint.lists() {
+		known[x.field] = func(n *yaml.Node, place string) {
+			d.list(n, place, MaxPlacesOfTaint, func(item *yaml.Node, place string) {
+				var c structure.Condition
+				d.conditionOf(&c)(item, place)
+				*x.list = append(*x.list, c)
+			})
 		}
 	}
 }
