@@ -193,7 +193,17 @@ func (w *worker) isSuperseded(rule uint32, l bounds) bool {
 		return false
 	}
 	for _, other := range w.matcher.better[rule] {
-		if w.file.looks(other) && w.matchesLine(other, w.state(other), l) && w.meets(other, l, &Hit{}) {
+		if !w.file.looks(other) {
+			continue
+		}
+		if w.matcher.structured[other] {
+			line, _ := w.lines.At(l.from)
+			if _, ok := w.structuredAt(other, line); ok {
+				return true
+			}
+			continue
+		}
+		if w.matchesLine(other, w.state(other), l) && w.meets(other, l, &Hit{}) {
 			return true
 		}
 	}

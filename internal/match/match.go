@@ -26,12 +26,13 @@ type Rule struct {
 	Languages []string // of which the file must have one; any when empty
 	Placed    bool     // a match counts only where the Reader of the file allows it
 
-	// Structured says that Pattern is what every match has, and that the Reader of the
-	// file finds the matches. Such a rule is Multiline.
+	// Structured says that Pattern matches in every text with a match, and that the Reader
+	// of the file finds the matches. Such a rule is Multiline; a match counts when it
+	// touches an added line, and stands on the first one.
 	Structured bool
 
 	Conditions Conditions // that a match must meet to be a hit
-	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline
+	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not of and with Multiline, but for Structured
 }
 
 // Reader knows what the places in a text are, such as comments.
@@ -39,8 +40,8 @@ type Reader interface {
 	// Allows says whether a match of a rule in a text counts. It is asked of rules that
 	// are Placed.
 	Allows(text []byte, rule int, match Span) bool
-	// Find finds the matches of a rule that is Structured, by their starts, until spend,
-	// which counts work, says stop.
+	// Find finds what the matches of a rule that is Structured mean, until spend, which
+	// counts work, says stop.
 	Find(text []byte, rule int, spend func(work int) bool, found func(Span))
 }
 
@@ -147,10 +148,14 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 func (w *worker) matchFile() {
 	text := w.text
 	for _, rule := range w.candidates(w.file, &w.matcher.files, text) {
+		if w.matcher.structured[rule] {
+			w.structuredFile(rule)
+			continue
+		}
 		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
-			w.all(rule, p, g, func(span Span) {
+			w.matcher.accepted(rule, p, w.text, g, func(span Span) {
 				if !w.allows(rule, span) {
 					return
 				}
@@ -363,7 +368,13 @@ func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []
 	g := confirm.NewGuard(ctx, f.limit.of(size)-f.spans[rule])
 	if !g.Stopped {
 		m := f.session.matcher
-		m.accepted(uint32(rule), m.programs[rule], text, g, func(span Span) { spans = append(spans, span) })
+		add := func(span Span) { spans = append(spans, span) }
+		switch {
+		case !m.structured[rule]:
+			m.accepted(uint32(rule), m.programs[rule], text, g, add)
+		case f.reader != nil:
+			f.reader.Find(text, rule, g.Spend, add)
+		}
 	}
 	f.spans[rule] += g.Spent
 	f.session.work[rule].Add(g.Spent)

@@ -1,6 +1,11 @@
 package match
 
-import "github.com/prwarden/prwarden/internal/match/confirm"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/match/confirm"
+)
 
 // isPlaced says whether not every match of a rule counts in this file.
 func (w *worker) isPlaced(rule uint32) bool { return w.matcher.placed[rule] && w.file.reader != nil }
@@ -10,12 +15,91 @@ func (w *worker) allows(rule uint32, span Span) bool {
 	return !w.isPlaced(rule) || w.file.reader.Allows(w.text, int(rule), span)
 }
 
-// all finds the matches of a multiline rule that meet its conditions.
-func (w *worker) all(rule uint32, p *confirm.Program, g *confirm.Guard, found func(Span)) {
-	switch {
-	case !w.matcher.structured[rule]:
-		w.matcher.accepted(rule, p, w.text, g, found)
-	case w.file.reader != nil:
-		w.file.reader.Find(w.text, int(rule), g.Spend, found)
+// structuredFile finds the hits of a structured rule that may match: each stands on the
+// first line that is looked at of what the match means, and is the first on it.
+func (w *worker) structuredFile(rule uint32) {
+	for _, h := range w.structuredHits(rule) {
+		if w.isSuperseded(rule, w.boundsOf(h.Line)) {
+			continue
+		}
+		line := h.Line
+		before := func() bool { _, ok := w.structuredAt(rule, line-1); return ok }
+		if w.isApart(h, before) {
+			continue
+		}
+		w.count(rule)
+		w.first.add(h)
 	}
+}
+
+// structuredHits are the hits of a structured rule by their lines, superseded ones too.
+func (w *worker) structuredHits(rule uint32) []Hit {
+	if hits, known := w.structured[rule]; known || w.file.reader == nil {
+		return hits
+	}
+	var hits []Hit
+	w.guarded(rule, func(_ *confirm.Program, g *confirm.Guard) {
+		w.file.reader.Find(w.text, int(rule), g.Spend, func(span Span) {
+			at, ok := w.firstTouched(span)
+			if !ok {
+				return
+			}
+			h := Hit{Rule: int(rule)}
+			h.Line, h.Column = w.lines.At(at)
+			h.EndLine, h.EndColumn = w.lines.At(span.End - 1)
+			h.EndColumn++
+			hits = append(hits, h)
+		})
+	})
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Line, b.Line) })
+	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Line == b.Line })
+	if w.structured == nil {
+		w.structured = map[uint32][]Hit{}
+	}
+	w.structured[rule] = hits
+
+	return hits
+}
+
+// structuredAt returns the hit of a structured rule on a line.
+func (w *worker) structuredAt(rule uint32, line int) (h Hit, ok bool) {
+	hits := w.structuredHits(rule)
+	i, ok := slices.BinarySearchFunc(hits, line, func(h Hit, line int) int { return cmp.Compare(h.Line, line) })
+	if ok {
+		h = hits[i]
+	}
+
+	return h, ok
+}
+
+// firstTouched is the offset of the first byte of a span that is no blank and stands on a
+// line that is looked at. ok is false when no line of the span is.
+func (w *worker) firstTouched(span Span) (at int, ok bool) {
+	if !w.touches(span) {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(w.blocks, span.Start, func(b block, at int) int {
+		if b.to <= at {
+			return -1
+		}
+
+		return 1
+	})
+	at = max(span.Start, w.blocks[i].from)
+	for at+1 < span.End && w.text[at] <= ' ' {
+		at++
+	}
+
+	return at, true
+}
+
+// boundsOf is where a line is.
+func (w *worker) boundsOf(line int) bounds {
+	from := w.lines.Start(line)
+	b := bounds{from: from, to: from + len(w.lines.Line(line)), next: len(w.text)}
+	if line < w.lines.Count() {
+		b.next = w.lines.Start(line + 1)
+	}
+
+	return b
 }

@@ -48,6 +48,9 @@ type worker struct {
 	apart   Apart // nil for none
 	aside   [ApartLists]aside
 	stopped []int
+
+	structured map[uint32][]Hit // by rule, of this file; see structuredHits
+
 	line    bounds // the line that was looked at last
 	cursor  cursor
 	steps   int  // since the context was looked at
@@ -99,7 +102,7 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 func (w *worker) end() {
 	w.touched = w.touched[:0]
 	w.ctx, w.done, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, nil, Lines{}, nil, nil, false
-	w.apart, w.aside = nil, [ApartLists]aside{}
+	w.apart, w.aside, w.structured = nil, [ApartLists]aside{}, nil
 	if cap(w.first.hits) > 1<<12 {
 		w.first.hits = nil
 	}

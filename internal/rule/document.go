@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // Document is a rule as its author writes it: in a file as YAML, over the API and
@@ -13,7 +15,7 @@ import (
 type Document struct {
 	ID         string           `json:"id" yaml:"id"`
 	Type       string           `json:"type" yaml:"type"`
-	Pattern    string           `json:"pattern" yaml:"pattern"`
+	Pattern    string           `json:"pattern,omitempty" yaml:"pattern,omitempty"` // not needed with Any or All
 	Message    string           `json:"message" yaml:"message"`
 	Severity   string           `json:"severity" yaml:"severity"`
 	Scope      Scope            `json:"scope,omitempty" yaml:"scope,omitempty"` // not ScopeOrg, which goes without saying
@@ -30,8 +32,20 @@ type Document struct {
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
-	Cases      *CasesDocument   `json:"cases,omitempty" yaml:"cases,omitempty"`
-	References []string         `json:"references,omitempty" yaml:"references,omitempty"`
+
+	// What a rule of type structure asks, see structure.Condition.
+	Any       []structure.Condition     `json:"any,omitempty" yaml:"any,omitempty"`
+	All       []structure.Condition     `json:"all,omitempty" yaml:"all,omitempty"`
+	Not       *structure.Condition      `json:"not,omitempty" yaml:"not,omitempty"`
+	Inside    *structure.Condition      `json:"inside,omitempty" yaml:"inside,omitempty"`
+	NotInside *structure.Condition      `json:"not_inside,omitempty" yaml:"not_inside,omitempty"`
+	Has       *structure.Condition      `json:"has,omitempty" yaml:"has,omitempty"`
+	Depth     string                    `json:"depth,omitempty" yaml:"depth,omitempty"`
+	Where     map[string]structure.Test `json:"where,omitempty" yaml:"where,omitempty"`
+	Focus     string                    `json:"focus,omitempty" yaml:"focus,omitempty"`
+
+	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
+	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
 
 // PathsDocument is Paths as an author writes them.
@@ -55,6 +69,7 @@ func (r Rule) Document() Document {
 		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes,
 	}
+	d.ask(r.Structure)
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
 	}
@@ -81,7 +96,7 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes,
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Structure: d.asked(),
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -293,6 +293,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"mode":    d.text((*string)(&r.Mode)),
 	}
 	d.conditions(&r, known)
+	d.structure(&r, known)
 	if kind != repositoryFile {
 		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)
 	}

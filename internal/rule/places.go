@@ -9,6 +9,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
@@ -66,15 +67,18 @@ func checkPlaces(v *errs.Violations, in []Place) {
 
 // Places say where rules match that look at more than bytes, by the indexes of the rules.
 type Places struct {
-	allowed  [][3]bool
-	patterns []patterns // of structure rules
+	allowed [][3]bool
+	finders []finders // of structure rules
 }
+
+// ToMatch is Rule.ToMatch of the rule with an index.
+func (p *Places) ToMatch(rules []Rule, i int) match.Rule { return rules[i].toMatch(p.finders[i]) }
 
 // NewPlaces returns the places of rules.
 func NewPlaces(rules []Rule) *Places {
-	p := &Places{allowed: make([][3]bool, len(rules)), patterns: make([]patterns, len(rules))}
+	p := &Places{allowed: make([][3]bool, len(rules)), finders: make([]finders, len(rules))}
 	for i, r := range rules {
-		p.patterns[i] = r.patterns()
+		p.finders[i] = r.finders()
 		for _, place := range r.In {
 			if class := slices.Index(placeNames, place); class >= 0 {
 				p.allowed[i][class] = true
@@ -94,24 +98,24 @@ func (p *Places) Reader(languages []string) match.Reader {
 			break
 		}
 	}
-	var read *syntax.Text
+	var read *structure.File
 
-	return p.ReaderOf(func(text []byte) *syntax.Text {
+	return p.ReaderOf(func(text []byte) *structure.File {
 		if read == nil {
-			read = syntax.Scan(l, text)
+			read = structure.NewFile(syntax.Scan(l, text))
 		}
 		return read
 	})
 }
 
 // ReaderOf reads texts as a function does.
-func (p *Places) ReaderOf(read func(text []byte) *syntax.Text) match.Reader {
+func (p *Places) ReaderOf(read func(text []byte) *structure.File) match.Reader {
 	return placeReader{p, read}
 }
 
 type placeReader struct {
 	*Places
-	read func(text []byte) *syntax.Text
+	read func(text []byte) *structure.File
 }
 
 // Allows implements match.Reader: the first byte of a match that is no blank decides.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // Severity says how bad it is to merge what a rule found. Lower is worse, so
@@ -139,11 +140,12 @@ type Rule struct {
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
-	Conditions match.Conditions // that a match must meet to be a hit
-	Supersedes []string         // ids of rules that have no hit on a line on which this one has
-	References []string         // where to read more
-	Disabled   bool             // it is known and not matched; a rule is enabled unless somebody says so
-	Mode       Mode             // "" for ModeEnforce
+	Conditions match.Conditions    // that a match must meet to be a hit
+	Structure  structure.Condition // what a structure rule asks beside its pattern
+	Supersedes []string            // ids of rules that have no hit on a line on which this one has
+	References []string            // where to read more
+	Disabled   bool                // it is known and not matched; a rule is enabled unless somebody says so
+	Mode       Mode                // "" for ModeEnforce
 	Origin     Origin
 
 	// What the store keeps of rules from the API. Others have none of it.
@@ -323,7 +325,7 @@ type Set struct {
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
 // paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions and the rules that it supersedes, whatever the order of the rules; and the
+// conditions, structure and the rules that it supersedes, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -359,6 +361,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
+		d.text(string(CompactJSON(r.Structure)))
 	}
 
 	d.set(exclude)

@@ -1,9 +1,12 @@
 package rule
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
@@ -12,16 +15,44 @@ import (
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
+// MaxStructure is how many bytes what a structure rule asks has as JSON.
+const MaxStructure = 8 << 10
+
 // workOfStep is the work, as match.Limit has it, of a step of matching structure.
 const workOfStep = 16
+
+// asked is what a document asks beside its pattern.
+func (d Document) asked() structure.Condition {
+	return structure.Condition{
+		Any: d.Any, All: d.All, Not: d.Not, Inside: d.Inside, NotInside: d.NotInside, Has: d.Has, Depth: d.Depth,
+		Where: d.Where, Focus: d.Focus,
+	}
+}
+
+// ask has a document ask what a rule asks beside its pattern.
+func (d *Document) ask(c structure.Condition) {
+	d.Any, d.All, d.Not, d.Inside, d.NotInside = c.Any, c.All, c.Not, c.Inside, c.NotInside
+	d.Has, d.Depth, d.Where, d.Focus = c.Has, c.Depth, c.Where, c.Focus
+}
+
+// condition is what a structure rule looks for.
+func (r Rule) condition() structure.Condition {
+	c := r.Structure
+	c.Pattern = r.Pattern
+
+	return c
+}
 
 // checkPattern says what is wrong with the pattern of a rule, and adds what is wrong
 // with other fields for its type.
 func (r Rule) checkPattern(v *errs.Violations) error {
-	if r.Pattern == "" {
-		return errRequired
-	}
 	if r.Type != TypeStructure {
+		for _, field := range r.Structure.Fields() {
+			v.Add(field, "is for rules of type %q", TypeStructure)
+		}
+		if r.Pattern == "" {
+			return errRequired
+		}
 		return match.CheckPattern(r.Pattern)
 	}
 
@@ -29,46 +60,73 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 		field string
 		given bool
 	}{
-		{"multiline", r.Multiline}, {"redact", r.Redact}, {"in", len(r.In) > 0},
-		{"entropy", r.Conditions.Entropy != nil}, {"stopwords", len(r.Conditions.Stopwords) > 0},
-		{"allow", len(r.Conditions.Allow) > 0}, {"supersedes", len(r.Supersedes) > 0},
+		{"multiline", r.Multiline}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
+		{"stopwords", len(r.Conditions.Stopwords) > 0}, {"allow", len(r.Conditions.Allow) > 0},
 	} {
 		if x.given {
-			v.Add(x.field, "is not allowed with type %q, which matches code over lines", TypeStructure)
+			v.Add(x.field, "is not allowed with type %q, which matches code over lines; see `where`", TypeStructure)
 		}
 	}
 	if len(r.Languages) == 0 {
 		v.Add("languages", "is required with type %q: the pattern is read in them", TypeStructure)
 	}
+	if n := len(CompactJSON(r.Structure)); n > MaxStructure {
+		v.Add("pattern", "has conditions of %d bytes beside it; at most %d are allowed", n, MaxStructure)
+		return nil
+	}
+
+	return r.checkStructure(v)
+}
+
+// checkStructure reads what the rule asks in its languages.
+func (r Rule) checkStructure(v *errs.Violations) error {
 	for i, name := range r.Languages {
 		canonical, ok := language.Canonical(name)
 		l := syntax.Named(canonical)
 		switch {
 		case !ok: // another error says so
+			continue
 		case l == nil || !l.IsStructured():
 			v.Add(fmt.Sprintf("languages[%d]", i), "has no structure that is known; %s", structured())
+			continue
+		}
+
+		_, err := structure.Compile(l, r.condition())
+		var mistake *structure.Error
+		switch {
+		case !errors.As(err, &mistake):
+		case mistake.Field == "" || mistake.Field == "pattern":
+			return errors.New(mistake.Text + inLanguage(r, l))
 		default:
-			if _, err := structure.Compile(l, structure.Condition{Pattern: r.Pattern}); err != nil {
-				return fmt.Errorf("in %s: %w", l.Name, err)
-			}
+			v.Add(mistake.Field, "%s", mistake.Text+inLanguage(r, l))
+			return nil
 		}
 	}
 
 	return nil
 }
 
+// inLanguage names the language in which something is wrong, where there are several.
+func inLanguage(r Rule, l *syntax.Language) string {
+	if len(r.Languages) < 2 {
+		return ""
+	}
+
+	return ", as " + l.Name + " is read"
+}
+
 func structured() string { return "known are " + strings.Join(syntax.Structured(), ", ") }
 
-// patterns are those of a structure rule by the language that they are read in, and the
+// finders are those of a structure rule by the language that it is read in, and the
 // first of them.
-type patterns struct {
+type finders struct {
 	by    map[*syntax.Language]*structure.Finder
 	first *structure.Finder
 }
 
-// patterns reads the pattern of a structure rule, which is valid, in its languages.
-func (r Rule) patterns() patterns {
-	all := patterns{by: map[*syntax.Language]*structure.Finder{}}
+// finders reads what a structure rule asks, which is valid, in its languages.
+func (r Rule) finders() finders {
+	all := finders{by: map[*syntax.Language]*structure.Finder{}}
 	if r.Type != TypeStructure {
 		return all
 	}
@@ -78,68 +136,168 @@ func (r Rule) patterns() patterns {
 		if l == nil || all.by[l] != nil {
 			continue
 		}
-		p, err := structure.Compile(l, structure.Condition{Pattern: r.Pattern})
+		f, err := structure.Compile(l, r.condition())
 		if err != nil {
 			continue
 		}
-		all.by[l] = p
+		all.by[l] = f
 		if all.first == nil {
-			all.first = p
+			all.first = f
 		}
 	}
 
 	return all
 }
 
-// of is the pattern for a text: code in markup is read in the rule's first language.
-func (p patterns) of(l *syntax.Language) *structure.Finder {
-	if own := p.by[l]; own != nil {
+// of is the finder for a text: code in markup is read in the rule's first language.
+func (f finders) of(l *syntax.Language) *structure.Finder {
+	if own := f.by[l]; own != nil {
 		return own
 	}
 
-	return p.first
+	return f.first
 }
 
-// ToMatch is the rule as the engine takes it, without its files and what it supersedes. A structure rule is
-// looked for by its rarest word.
-func (r Rule) ToMatch() match.Rule {
+// ToMatch is the rule as the engine takes it, without its files and what it supersedes. A
+// structure rule is looked for by the rarest words that its matches have.
+func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders()) }
+
+func (r Rule) toMatch(f finders) match.Rule {
 	if r.Type != TypeStructure {
 		return match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
 		}
 	}
 
+	costs := map[string]float64{}
 	var words []string
-	for _, finder := range r.patterns().by {
-		for _, word := range finder.Needs(costOf) {
+	for _, finder := range f.by {
+		for _, word := range finder.Needs(func(word string) float64 { return costOf(word, costs) }) {
 			if !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}
 	}
 	slices.Sort(words)
+	if len(words) == 0 {
+		words = []string{`\b\B`} // of a rule that is not valid; it matches nowhere
+	}
 
 	return match.Rule{Pattern: strings.Join(words, "|"), Multiline: true, Structured: true}
 }
 
 // costOf is how often what a pattern matches is met.
-func costOf(pattern string) float64 {
-	c, err := match.CostOf(pattern, true)
-	if err != nil || c.Weak {
-		return 1e9
+func costOf(pattern string, known map[string]float64) float64 {
+	cost, ok := known[pattern]
+	if !ok {
+		c, err := match.CostOf(pattern, true)
+		if cost = c.Stops; err != nil || c.Weak {
+			cost = 1e9
+		}
+		known[pattern] = cost
 	}
 
-	return c.Stops
+	return cost
 }
 
 // Find implements match.Reader.
 func (r placeReader) Find(text []byte, rule int, spend func(work int) bool, found func(match.Span)) {
-	read := r.read(text)
-	p := r.patterns[rule].of(read.Language)
-	if p == nil {
+	file := r.read(text)
+	finder := r.finders[rule].of(file.Language)
+	if finder == nil {
 		return
 	}
-	p.All(structure.NewFile(read), func(steps int) bool { return spend(steps * workOfStep) }, func(m structure.Match) {
-		found(match.Span{Start: int(read.Tokens[m.From].Start), End: int(read.Tokens[m.To-1].End)})
+	finder.All(file, func(steps int) bool { return spend(steps * workOfStep) }, func(m structure.Match) {
+		if m.Focus.From < m.Focus.To {
+			found(match.Span{Start: int(file.Tokens[m.Focus.From].Start), End: int(file.Tokens[m.Focus.To-1].End)})
+		}
 	})
+}
+
+// structure adds the readers of what a structure rule asks to those of a rule.
+func (d *decoder) structure(r *Rule, known map[string]reader) {
+	for name, read := range d.condition(&r.Structure) {
+		if name != "pattern" {
+			known[name] = read
+		}
+	}
+}
+
+// conditionOf reads a condition: a text, which is its pattern, or a mapping.
+func (d *decoder) conditionOf(c *structure.Condition) reader {
+	return func(n *yaml.Node, place string) {
+		if n.Kind == yaml.ScalarNode {
+			d.text(&c.Pattern)(n, place)
+			return
+		}
+		d.mapping(n, place, d.condition(c))
+	}
+}
+
+// condition are the readers of the fields of a condition.
+func (d *decoder) condition(c *structure.Condition) map[string]reader {
+	one := func(into **structure.Condition) reader {
+		return func(n *yaml.Node, place string) {
+			*into = &structure.Condition{}
+			d.conditionOf(*into)(n, place)
+		}
+	}
+	list := func(into *[]structure.Condition) reader {
+		return func(n *yaml.Node, place string) {
+			d.list(n, place, structure.MaxConditions, func(item *yaml.Node, place string) {
+				var c structure.Condition
+				d.conditionOf(&c)(item, place)
+				*into = append(*into, c)
+			})
+		}
+	}
+
+	return map[string]reader{
+		"pattern": d.text(&c.Pattern), "any": list(&c.Any), "all": list(&c.All), "not": one(&c.Not),
+		"inside": one(&c.Inside), "not_inside": one(&c.NotInside), "has": one(&c.Has), "depth": d.text(&c.Depth),
+		"where": d.where(&c.Where), "focus": d.text(&c.Focus),
+	}
+}
+
+func (d *decoder) where(into *map[string]structure.Test) reader {
+	return func(n *yaml.Node, place string) {
+		known := map[string]reader{}
+		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+			name := n.Content[i].Value
+			known[name] = func(n *yaml.Node, place string) {
+				var t structure.Test
+				d.test(&t)(n, place)
+				(*into)[name] = t
+			}
+		}
+		*into = map[string]structure.Test{}
+		d.mapping(n, place, known)
+	}
+}
+
+func (d *decoder) test(t *structure.Test) reader {
+	return func(n *yaml.Node, place string) {
+		d.mapping(n, place, map[string]reader{
+			"regex": d.text(&t.Regex), "is": d.text(&t.Is), "depth": d.text(&t.Depth),
+			"any": func(n *yaml.Node, place string) {
+				d.list(n, place, structure.MaxConditions, func(item *yaml.Node, place string) {
+					var sub structure.Test
+					d.test(&sub)(item, place)
+					t.Any = append(t.Any, sub)
+				})
+			},
+			"not": func(n *yaml.Node, place string) {
+				t.Not = &structure.Test{}
+				d.test(t.Not)(n, place)
+			},
+			"has": func(n *yaml.Node, place string) {
+				t.Has = &structure.Condition{}
+				d.conditionOf(t.Has)(n, place)
+			},
+			"entropy": func(n *yaml.Node, place string) {
+				t.Entropy = &structure.Entropy{}
+				d.mapping(n, place, map[string]reader{"min": d.fraction(&t.Entropy.Min)})
+			},
+		})
+	}
 }

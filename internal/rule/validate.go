@@ -240,18 +240,18 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
-	session, err := newTrial(r, t.left)
+	places := NewPlaces([]Rule{r})
+	session, err := newTrial(r, places, t.left)
 	if err != nil {
 		v.Add("pattern", "%v", err)
 		return
 	}
 	defer func() { t.left -= session.Work(0) }()
-	reader := NewPlaces([]Rule{r}).Reader(r.Languages)
 	ctx, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 	defer cancel()
 
 	for i, text := range slices.Concat(r.Cases.Match, r.Cases.NoMatch) {
-		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, reader, 1)
+		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, places.Reader(r.Languages), 1)
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
@@ -285,15 +285,15 @@ func Try(
 		return nil, false, err
 	}
 
-	session, err := newTrial(r, caseWork)
+	places := NewPlaces([]Rule{r})
+	session, err := newTrial(r, places, caseWork)
 	if err == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 		defer cancel()
 		if len(languages) == 0 {
 			languages = r.Languages
 		}
-		reader := NewPlaces([]Rule{r}).Reader(languages)
-		hits, err = hitsIn(limited, session, caseWork, text, reader, limit+1)
+		hits, err = hitsIn(limited, session, caseWork, text, places.Reader(languages), limit+1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -305,8 +305,8 @@ func Try(
 	return hits[:min(len(hits), limit)], len(hits) > limit, nil
 }
 
-func newTrial(r Rule, work int64) (*match.Session, error) {
-	m, err := match.Compile([]match.Rule{r.ToMatch()})
+func newTrial(r Rule, places *Places, work int64) (*match.Session, error) {
+	m, err := match.Compile([]match.Rule{places.ToMatch([]Rule{r}, 0)})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/syntax"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // MaxFileSize is the size, in bytes, over which sources leave a file out when they
@@ -80,8 +80,8 @@ type fileScan struct {
 	masker   *masker
 	prints   fingerprinter
 	out      FileResult
-	marks    map[int][]mark // by line, ascending
-	read     []*syntax.Text // see tokensOf
+	marks    map[int][]mark    // by line, ascending
+	read     []*structure.File // see tokensOf
 	kinds    kinds
 
 	isBytes     bool // see asBytes
@@ -136,7 +136,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	for i, g := range s.plan.groups {
 		session := g.session(s.excluded)
 		if session != g.masks {
-			s.views[i] = view{g, s.of(g.masks, languages)}
+			s.views[i] = view{g, s.of(g.masks, languages).ReadBy(g.places.ReaderOf(s.tokensOf))}
 		}
 		if session == nil {
 			continue

@@ -67,7 +67,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	r.places = rule.NewPlaces(r.rules)
 	compiled := make([]match.Rule, len(rules))
 	for i, x := range r.rules {
-		compiled[i] = x.ToMatch()
+		compiled[i] = r.places.ToMatch(r.rules, i)
 		compiled[i].Include, compiled[i].Exclude = x.Paths.Include, x.Paths.Exclude
 		compiled[i].Supersedes = supersedes(r.rules, x)
 		for _, name := range x.Languages {
@@ -91,7 +91,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 // supersedes. A repository's rule silences none of others, a rule that is only observed
 // none that counts, and an organization's own may name default rules as well.
 func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
-	if isWhole(by) {
+	if by.Multiline {
 		return nil
 	}
 	for _, id := range by.Supersedes {
@@ -102,7 +102,7 @@ func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 		for i := first; i < len(rules) && rules[i].FullID() == full; i++ {
 			x := rules[i]
 			may := x.Origin == by.Origin || by.Origin == rule.OriginCustom && x.Origin == rule.OriginDefault
-			if may && !isWhole(x) && (x.Observed() || !by.Observed()) && full != by.FullID() {
+			if may && !x.Multiline && (x.Observed() || !by.Observed()) && full != by.FullID() {
 				indexes = append(indexes, i)
 			}
 		}
@@ -110,9 +110,6 @@ func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 
 	return indexes
 }
-
-// isWhole says whether a rule is matched on whole files.
-func isWhole(r rule.Rule) bool { return r.Multiline || r.Type == rule.TypeStructure }
 
 // plan is what one scan applies.
 type plan struct {

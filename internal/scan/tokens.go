@@ -3,20 +3,21 @@ package scan
 import (
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // tokens is the text as its languages read it.
-func (s *fileScan) tokens() *syntax.Text { return s.tokensOf(s.lines.Text()) }
+func (s *fileScan) tokens() *syntax.Text { return s.tokensOf(s.lines.Text()).Text }
 
 // tokensOf is the text, or what it was before, as its languages read it.
-func (s *fileScan) tokensOf(text []byte) *syntax.Text {
+func (s *fileScan) tokensOf(text []byte) *structure.File {
 	for _, known := range s.read {
 		if len(known.Bytes) == len(text) && (len(text) == 0 || &known.Bytes[0] == &text[0]) {
 			return known
 		}
 	}
-	read := syntax.Scan(syntax.Of(languagesOf(s.file.Path, match.SplitLines(text))), text)
+	read := structure.NewFile(syntax.Scan(syntax.Of(languagesOf(s.file.Path, match.SplitLines(text))), text))
 	s.read = append(s.read, read)
 
 	return read

@@ -1,11 +1,13 @@
 package scanner
 
 import (
+	"encoding/json"
 	"fmt"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // toProtoRule makes a rule one for the wire, where origins have the same numbers.
@@ -34,6 +36,9 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
 	}
+	if len(r.Structure.Fields()) > 0 {
+		out.Structure = string(rule.CompactJSON(r.Structure))
+	}
 	if c.Entropy != nil {
 		out.Entropy = &scannerv1.ScanRule_Entropy{Min: c.Entropy.Min, Group: int32(c.Entropy.Group)}
 	}
@@ -61,6 +66,13 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		conditions.Entropy = &match.Entropy{Min: e.GetMin(), Group: int(e.GetGroup())}
 	}
 
+	var asked structure.Condition
+	if p.GetStructure() != "" {
+		if err := json.Unmarshal([]byte(p.GetStructure()), &asked); err != nil {
+			return rule.Rule{}, fmt.Errorf("rule %q: %w", p.GetId(), err)
+		}
+	}
+
 	return rule.Rule{
 		ID:         p.GetId(),
 		Type:       p.GetType(),
@@ -80,6 +92,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		In:         rule.PlacesOf(p.GetIn()),
 		Conditions: conditions,
 		Supersedes: p.GetSupersedes(),
+		Structure:  asked,
 	}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // ruleColumns are those of ruleRow.
@@ -53,10 +54,11 @@ type ruleRow struct {
 
 // ruleConditions are what decides about the matches of a rule.
 type ruleConditions struct {
-	Entropy    *match.Entropy `json:"entropy,omitempty"`
-	Stopwords  []string       `json:"stopwords,omitempty"`
-	Allow      []string       `json:"allow,omitempty"`
-	Supersedes []string       `json:"supersedes,omitempty"`
+	Entropy    *match.Entropy      `json:"entropy,omitempty"`
+	Stopwords  []string            `json:"stopwords,omitempty"`
+	Allow      []string            `json:"allow,omitempty"`
+	Supersedes []string            `json:"supersedes,omitempty"`
+	Structure  structure.Condition `json:"structure,omitzero"`
 }
 
 // rule makes the domain's rule of the row.
@@ -78,6 +80,7 @@ func (r ruleRow) rule() rule.Rule {
 		In:         r.Places.value,
 		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
+		Structure:  c.Structure,
 		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
@@ -95,7 +98,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
-			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes,
+			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Structure,
 		}},
 		Skip:    jsonOf[[]string]{r.Skip},
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),

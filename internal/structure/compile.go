@@ -132,7 +132,7 @@ func (r *conditionReader) condition(c Condition, p place) (*node, vars, error) {
 	if err := r.enter(p); err != nil {
 		return nil, nil, err
 	}
-	if c.IsZero() {
+	if c.Pattern == "" && len(c.Fields()) == 0 {
 		return nil, nil, &Error{Field: p.field, Text: "is required: a pattern, or an object with `pattern`, `any` or `all`"}
 	}
 

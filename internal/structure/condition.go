@@ -58,15 +58,22 @@ const (
 	MaxRegex      = 1024 // bytes
 )
 
-// IsZero says whether nothing was given.
-func (c Condition) IsZero() bool {
-	return c.Pattern == "" && c.isPattern()
-}
+// Fields are the names of what was given beside the pattern.
+func (c Condition) Fields() (given []string) {
+	for _, x := range []struct {
+		name  string
+		given bool
+	}{
+		{"any", len(c.Any) > 0}, {"all", len(c.All) > 0}, {"not", c.Not != nil}, {"inside", c.Inside != nil},
+		{"not_inside", c.NotInside != nil}, {"has", c.Has != nil}, {"depth", c.Depth != ""}, {"where", len(c.Where) > 0},
+		{"focus", c.Focus != ""},
+	} {
+		if x.given {
+			given = append(given, x.name)
+		}
+	}
 
-// isPattern says whether there is nothing but perhaps a pattern.
-func (c Condition) isPattern() bool {
-	return len(c.Any)+len(c.All)+len(c.Where) == 0 && c.Not == nil && c.Inside == nil && c.NotInside == nil &&
-		c.Has == nil && c.Depth == "" && c.Focus == ""
+	return given
 }
 
 // plainCondition is Condition without its methods.
@@ -78,7 +85,7 @@ func (c Condition) MarshalJSON() ([]byte, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	var v any = plainCondition(c)
-	if c.isPattern() {
+	if len(c.Fields()) == 0 {
 		v = c.Pattern
 	}
 	err := encoder.Encode(v)

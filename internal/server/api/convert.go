@@ -210,6 +210,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
 	}
+	setStructure(out, r)
 	if out.Etag == "" {
 		out.Etag = r.Document().Etag()
 	}
@@ -273,7 +274,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Mode:     rule.Mode(word(r.GetMode())),
 
 		Conditions: fromConditions(r.GetEntropy(), r.GetStopwords(), r.GetAllow()),
-		Supersedes: r.GetSupersedes(),
+		Supersedes: r.GetSupersedes(), Structure: fromStructure(r),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

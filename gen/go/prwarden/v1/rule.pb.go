@@ -89,8 +89,8 @@ const (
 	// https://pkg.go.dev/regexp/syntax.
 	Rule_regex Rule_Type = 1
 	// Code with metavariables, matched on tokens and brackets whatever the space:
-	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-	// `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+	// `entropy`, `stopwords` and `allow`.
 	Rule_structure Rule_Type = 2
 )
 
@@ -334,7 +334,8 @@ type Rule struct {
 	// instructions when compiled, at most 10,000 ranges of characters in its classes, and
 	// not one that matches the empty string. With type `structure` code of at most 1,024
 	// bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-	// `$$$X` a balanced run of tokens, and `\$` a dollar sign.
+	// `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with
+	// type `structure` `any` or `all` may stand for it.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -373,6 +374,25 @@ type Rule struct {
 	// given. What is neither a comment nor in a string is code. The first character of
 	// the match that is no blank decides, read in the language of the file.
 	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
+	// With type `structure`, as Condition.any. The fields up to `focus` are those of a
+	// Condition and are refused with other types.
+	Any []*Condition `protobuf:"bytes,41,rep,name=any,proto3" json:"any,omitempty"`
+	// As Condition.all.
+	All []*Condition `protobuf:"bytes,42,rep,name=all,proto3" json:"all,omitempty"`
+	// As Condition.not.
+	Not *Condition `protobuf:"bytes,43,opt,name=not,proto3,oneof" json:"not,omitempty"`
+	// As Condition.inside.
+	Inside *Condition `protobuf:"bytes,44,opt,name=inside,proto3,oneof" json:"inside,omitempty"`
+	// As Condition.not_inside.
+	NotInside *Condition `protobuf:"bytes,45,opt,name=not_inside,json=notInside,proto3,oneof" json:"not_inside,omitempty"`
+	// As Condition.has.
+	Has *Condition `protobuf:"bytes,46,opt,name=has,proto3,oneof" json:"has,omitempty"`
+	// As Condition.depth.
+	Depth string `protobuf:"bytes,47,opt,name=depth,proto3" json:"depth,omitempty"`
+	// As Condition.where.
+	Where map[string]*Condition_Test `protobuf:"bytes,48,rep,name=where,proto3" json:"where,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// As Condition.focus. Without it a finding stands on the first added line of the match.
+	Focus string `protobuf:"bytes,49,opt,name=focus,proto3" json:"focus,omitempty"`
 	// Whether the rule is matched at all; true when not given. A comment that
 	// suppresses findings may name a rule that is not.
 	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
@@ -389,7 +409,8 @@ type Rule struct {
 	Allow []string `protobuf:"bytes,24,rep,name=allow,proto3" json:"allow,omitempty"`
 	// Identifiers of rules that have no hit on a line on which this one has: at most 50.
 	// It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-	// default rules. Not with `multiline`.
+	// default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+	// of its finding.
 	Supersedes []string `protobuf:"bytes,25,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Stands for the content of the rule: equal etags mean equal rules. In a
 	// request to change the rule it says which content the change is of.
@@ -550,6 +571,69 @@ func (x *Rule) GetIn() []string {
 		return x.In
 	}
 	return nil
+}
+
+func (x *Rule) GetAny() []*Condition {
+	if x != nil {
+		return x.Any
+	}
+	return nil
+}
+
+func (x *Rule) GetAll() []*Condition {
+	if x != nil {
+		return x.All
+	}
+	return nil
+}
+
+func (x *Rule) GetNot() *Condition {
+	if x != nil {
+		return x.Not
+	}
+	return nil
+}
+
+func (x *Rule) GetInside() *Condition {
+	if x != nil {
+		return x.Inside
+	}
+	return nil
+}
+
+func (x *Rule) GetNotInside() *Condition {
+	if x != nil {
+		return x.NotInside
+	}
+	return nil
+}
+
+func (x *Rule) GetHas() *Condition {
+	if x != nil {
+		return x.Has
+	}
+	return nil
+}
+
+func (x *Rule) GetDepth() string {
+	if x != nil {
+		return x.Depth
+	}
+	return ""
+}
+
+func (x *Rule) GetWhere() map[string]*Condition_Test {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *Rule) GetFocus() string {
+	if x != nil {
+		return x.Focus
+	}
+	return ""
 }
 
 func (x *Rule) GetEnabled() bool {
@@ -1654,7 +1738,26 @@ type TestRuleRequest struct {
 	In []string `protobuf:"bytes,8,rep,name=in,proto3" json:"in,omitempty"`
 	// Languages of the rule, as Rule.languages. The text is read in the first of which
 	// comments and strings are known; without one, the usual kinds of comments count.
-	Languages     []string `protobuf:"bytes,9,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages []string `protobuf:"bytes,9,rep,name=languages,proto3" json:"languages,omitempty"`
+	// With type `structure`, as Condition.any. The fields up to `focus` are those of a
+	// Condition and are refused with other types.
+	Any []*Condition `protobuf:"bytes,11,rep,name=any,proto3" json:"any,omitempty"`
+	// As Condition.all.
+	All []*Condition `protobuf:"bytes,12,rep,name=all,proto3" json:"all,omitempty"`
+	// As Condition.not.
+	Not *Condition `protobuf:"bytes,13,opt,name=not,proto3,oneof" json:"not,omitempty"`
+	// As Condition.inside.
+	Inside *Condition `protobuf:"bytes,14,opt,name=inside,proto3,oneof" json:"inside,omitempty"`
+	// As Condition.not_inside.
+	NotInside *Condition `protobuf:"bytes,15,opt,name=not_inside,json=notInside,proto3,oneof" json:"not_inside,omitempty"`
+	// As Condition.has.
+	Has *Condition `protobuf:"bytes,16,opt,name=has,proto3,oneof" json:"has,omitempty"`
+	// As Condition.depth.
+	Depth string `protobuf:"bytes,17,opt,name=depth,proto3" json:"depth,omitempty"`
+	// As Condition.where.
+	Where map[string]*Condition_Test `protobuf:"bytes,18,rep,name=where,proto3" json:"where,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// As Condition.focus. Without it a finding stands on the first added line of the match.
+	Focus         string `protobuf:"bytes,19,opt,name=focus,proto3" json:"focus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1750,6 +1853,69 @@ func (x *TestRuleRequest) GetLanguages() []string {
 		return x.Languages
 	}
 	return nil
+}
+
+func (x *TestRuleRequest) GetAny() []*Condition {
+	if x != nil {
+		return x.Any
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetAll() []*Condition {
+	if x != nil {
+		return x.All
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetNot() *Condition {
+	if x != nil {
+		return x.Not
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetInside() *Condition {
+	if x != nil {
+		return x.Inside
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetNotInside() *Condition {
+	if x != nil {
+		return x.NotInside
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetHas() *Condition {
+	if x != nil {
+		return x.Has
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetDepth() string {
+	if x != nil {
+		return x.Depth
+	}
+	return ""
+}
+
+func (x *TestRuleRequest) GetWhere() map[string]*Condition_Test {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetFocus() string {
+	if x != nil {
+		return x.Focus
+	}
+	return ""
 }
 
 // Response of TestRule.
@@ -2220,7 +2386,7 @@ type ListRuleHistoryResponse_Entry struct {
 
 func (x *ListRuleHistoryResponse_Entry) Reset() {
 	*x = ListRuleHistoryResponse_Entry{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2398,7 @@ func (x *ListRuleHistoryResponse_Entry) String() string {
 func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2459,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2471,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2366,7 +2532,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2378,7 +2544,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2612,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2624,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2527,7 +2693,7 @@ var File_prwarden_v1_rule_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
-	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
+	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1bprwarden/v1/condition.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
 	"\aRuleset\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -2538,11 +2704,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x98\x15\n" +
+	"\x06_scope\"\x95\x1a\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
-	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
+	"\apattern\x18\x03 \x01(\tB\x06\x92A\x03x\x80\bR\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
 	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12T\n" +
@@ -2562,9 +2728,19 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
 	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x125\n" +
-	"\x02in\x18( \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12\x1d\n" +
-	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12/\n" +
-	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x123\n" +
+	"\x02in\x18( \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x122\n" +
+	"\x03any\x18) \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x03any\x122\n" +
+	"\x03all\x18* \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x03all\x12-\n" +
+	"\x03not\x18+ \x01(\v2\x16.prwarden.v1.ConditionH\x04R\x03not\x88\x01\x01\x123\n" +
+	"\x06inside\x18, \x01(\v2\x16.prwarden.v1.ConditionH\x05R\x06inside\x88\x01\x01\x12:\n" +
+	"\n" +
+	"not_inside\x18- \x01(\v2\x16.prwarden.v1.ConditionH\x06R\tnotInside\x88\x01\x01\x12-\n" +
+	"\x03has\x18. \x01(\v2\x16.prwarden.v1.ConditionH\aR\x03has\x88\x01\x01\x120\n" +
+	"\x05depth\x18/ \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x12<\n" +
+	"\x05where\x180 \x03(\v2\x1c.prwarden.v1.Rule.WhereEntryB\b\xbaH\x05\x9a\x01\x02\x102R\x05where\x12\x1c\n" +
+	"\x05focus\x181 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x12\x1d\n" +
+	"\aenabled\x18\x10 \x01(\bH\bR\aenabled\x88\x01\x01\x12/\n" +
+	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\tR\x04mode\x88\x01\x01\x123\n" +
 	"\aentropy\x18\x16 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
 	"\tstopwords\x18\x17 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01(dR\tstopwords\x12'\n" +
@@ -2575,11 +2751,12 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"supersedes\x12\x19\n" +
 	"\x04etag\x18\x12 \x01(\tB\x05\x92A\x02x@R\x04etag\x12'\n" +
 	"\n" +
-	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\x06R\tcreatedBy\x88\x01\x01\x12>\n" +
+	"created_by\x18\x13 \x01(\tB\x03\xe0A\x03H\n" +
+	"R\tcreatedBy\x88\x01\x01\x12>\n" +
 	"\n" +
 	"updated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
 	"\n" +
-	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x12\\\n" +
+	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\vR\tupdatedBy\x88\x01\x01\x12\\\n" +
 	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
 	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x1aa\n" +
 	"\x05Paths\x12+\n" +
@@ -2592,7 +2769,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\x1aS\n" +
 	"\aEntropy\x12)\n" +
 	"\x03min\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00 @)\x00\x00\x00\x00\x00\x00\x00\x00R\x03min\x12\x1d\n" +
-	"\x05group\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05group\"1\n" +
+	"\x05group\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05group\x1aU\n" +
+	"\n" +
+	"WhereEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\"1\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
 	"\x05regex\x10\x01\x12\r\n" +
@@ -2600,11 +2781,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\x82\x06\x92A\xfe\x052\xfb\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\xbf\x06\x92A\xbb\x062\xb8\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
-	"\x05_repoB\n" +
+	"\x05_repoB\x06\n" +
+	"\x04_notB\t\n" +
+	"\a_insideB\r\n" +
+	"\v_not_insideB\x06\n" +
+	"\x04_hasB\n" +
 	"\n" +
 	"\b_enabledB\a\n" +
 	"\x05_modeB\r\n" +
@@ -2619,9 +2804,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 480, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9a\x06\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xd7\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd2\x05\x92A\xce\x052\xcb\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\x8f\x06\x92A\x8b\x062\x88\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2682,10 +2867,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xa1\x04\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xec\b\n" +
 	"\x0fTestRuleRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
-	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12 \n" +
+	"\apattern\x18\x02 \x01(\tB\x06\x92A\x03x\x80\bR\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x123\n" +
 	"\aentropy\x18\x05 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
@@ -2694,8 +2879,26 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05allow\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x125\n" +
 	"\x02in\x18\b \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
 	"\tlanguages\x18\t \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
-	"\x05_type\"\xc3\x03\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x122\n" +
+	"\x03any\x18\v \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x03any\x122\n" +
+	"\x03all\x18\f \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x03all\x12-\n" +
+	"\x03not\x18\r \x01(\v2\x16.prwarden.v1.ConditionH\x01R\x03not\x88\x01\x01\x123\n" +
+	"\x06inside\x18\x0e \x01(\v2\x16.prwarden.v1.ConditionH\x02R\x06inside\x88\x01\x01\x12:\n" +
+	"\n" +
+	"not_inside\x18\x0f \x01(\v2\x16.prwarden.v1.ConditionH\x03R\tnotInside\x88\x01\x01\x12-\n" +
+	"\x03has\x18\x10 \x01(\v2\x16.prwarden.v1.ConditionH\x04R\x03has\x88\x01\x01\x120\n" +
+	"\x05depth\x18\x11 \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x12G\n" +
+	"\x05where\x18\x12 \x03(\v2'.prwarden.v1.TestRuleRequest.WhereEntryB\b\xbaH\x05\x9a\x01\x02\x102R\x05where\x12\x1c\n" +
+	"\x05focus\x18\x13 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x1aU\n" +
+	"\n" +
+	"WhereEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
+	"\x05_typeB\x06\n" +
+	"\x04_notB\t\n" +
+	"\a_insideB\r\n" +
+	"\v_not_insideB\x06\n" +
+	"\x04_has\"\xc3\x03\n" +
 	"\x10TestRuleResponse\x12>\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitB\a\x92A\x04\xa0\x01\xe8\aR\x04hits\x12\x1c\n" +
 	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x12C\n" +
@@ -2777,7 +2980,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
@@ -2812,81 +3015,101 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*Rule_Paths)(nil),                    // 30: prwarden.v1.Rule.Paths
 	(*Rule_Cases)(nil),                    // 31: prwarden.v1.Rule.Cases
 	(*Rule_Entropy)(nil),                  // 32: prwarden.v1.Rule.Entropy
-	(*ListRuleHistoryResponse_Entry)(nil), // 33: prwarden.v1.ListRuleHistoryResponse.Entry
-	(*TestRuleResponse_Hit)(nil),          // 34: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 35: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 36: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 37: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 38: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),         // 39: google.protobuf.FieldMask
-	(*Finding)(nil),                       // 40: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 41: prwarden.v1.ReviewError
+	nil,                                   // 33: prwarden.v1.Rule.WhereEntry
+	(*ListRuleHistoryResponse_Entry)(nil), // 34: prwarden.v1.ListRuleHistoryResponse.Entry
+	nil,                                   // 35: prwarden.v1.TestRuleRequest.WhereEntry
+	(*TestRuleResponse_Hit)(nil),          // 36: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 37: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 38: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 39: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 40: google.protobuf.Timestamp
+	(*Condition)(nil),                     // 41: prwarden.v1.Condition
+	(*fieldmaskpb.FieldMask)(nil),         // 42: google.protobuf.FieldMask
+	(*Condition_Test)(nil),                // 43: prwarden.v1.Condition.Test
+	(*Finding)(nil),                       // 44: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 45: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	37, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	39, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
 	30, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
 	31, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	38, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	40, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	2,  // 8: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
-	32, // 9: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
-	38, // 10: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 11: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 12: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 13: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 14: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 15: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 16: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	39, // 17: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 18: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 19: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 20: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 21: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 22: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	33, // 23: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 24: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 25: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	34, // 26: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 27: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 28: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	35, // 29: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	36, // 30: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	38, // 31: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 32: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 33: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	6,  // 34: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	40, // 35: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	41, // 36: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 37: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 38: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 39: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 40: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 41: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 42: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 43: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 44: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 45: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 46: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 47: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 48: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 49: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 50: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 51: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 52: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 53: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 54: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 55: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 56: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 57: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 58: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	48, // [48:59] is the sub-list for method output_type
-	37, // [37:48] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	41, // 8: prwarden.v1.Rule.any:type_name -> prwarden.v1.Condition
+	41, // 9: prwarden.v1.Rule.all:type_name -> prwarden.v1.Condition
+	41, // 10: prwarden.v1.Rule.not:type_name -> prwarden.v1.Condition
+	41, // 11: prwarden.v1.Rule.inside:type_name -> prwarden.v1.Condition
+	41, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
+	41, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
+	33, // 14: prwarden.v1.Rule.where:type_name -> prwarden.v1.Rule.WhereEntry
+	2,  // 15: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
+	32, // 16: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
+	40, // 17: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 18: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 19: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 20: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 21: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 22: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 23: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	42, // 24: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 25: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 26: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 27: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 28: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 29: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	34, // 30: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 31: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 32: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	41, // 33: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
+	41, // 34: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
+	41, // 35: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
+	41, // 36: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
+	41, // 37: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
+	41, // 38: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
+	35, // 39: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
+	36, // 40: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 41: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 42: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	37, // 43: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	38, // 44: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	43, // 45: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	40, // 46: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 47: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 48: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	43, // 49: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	6,  // 50: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	44, // 51: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	45, // 52: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 53: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 54: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 55: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 56: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 57: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 58: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 59: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 60: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 61: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 62: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 63: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 64: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 65: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 66: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 67: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 68: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 69: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 70: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 71: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 72: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 73: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 74: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	64, // [64:75] is the sub-list for method output_type
+	53, // [53:64] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -2894,6 +3117,7 @@ func file_prwarden_v1_rule_proto_init() {
 	if File_prwarden_v1_rule_proto != nil {
 		return
 	}
+	file_prwarden_v1_condition_proto_init()
 	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_review_proto_init()
 	file_prwarden_v1_severity_proto_init()
@@ -2903,14 +3127,14 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[14].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[20].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[29].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

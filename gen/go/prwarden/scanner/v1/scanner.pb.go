@@ -667,7 +667,10 @@ type ScanRule struct {
 	// Kinds of files not to look at, as in prwarden.v1.Rule.
 	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
 	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
-	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
+	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
+	// With type `structure`, what it asks beside its pattern: prwarden.v1.Condition as JSON.
+	// Empty for nothing.
+	Structure     string `protobuf:"bytes,41,opt,name=structure,proto3" json:"structure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -854,6 +857,13 @@ func (x *ScanRule) GetIn() []string {
 		return x.In
 	}
 	return nil
+}
+
+func (x *ScanRule) GetStructure() string {
+	if x != nil {
+		return x.Structure
+	}
+	return ""
 }
 
 // ScanResponse is one message from the scanner.
@@ -2705,7 +2715,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xa5\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xc3\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2734,7 +2744,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"supersedes\x18\x14 \x03(\tR\n" +
 	"supersedes\x12\x12\n" +
 	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x0e\n" +
-	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
+	"\x02in\x18( \x03(\tR\x02in\x12\x1c\n" +
+	"\tstructure\x18) \x01(\tR\tstructure\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +

@@ -11,6 +11,7 @@ import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
 import google.protobuf.timestamp_pb2
+import prwarden.v1.condition_pb2
 import prwarden.v1.review_pb2
 import prwarden.v1.severity_pb2
 import sys
@@ -103,8 +104,8 @@ class Rule(google.protobuf.message.Message):
         """
         structure: Rule._Type.ValueType  # 2
         """Code with metavariables, matched on tokens and brackets whatever the space:
-        `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-        `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+        `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+        `entropy`, `stopwords` and `allow`.
         """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
@@ -118,8 +119,8 @@ class Rule(google.protobuf.message.Message):
     """
     structure: Rule.Type.ValueType  # 2
     """Code with metavariables, matched on tokens and brackets whatever the space:
-    `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-    `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+    `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+    `entropy`, `stopwords` and `allow`.
     """
 
     class _Mode:
@@ -226,6 +227,24 @@ class Rule(google.protobuf.message.Message):
         ) -> None: ...
         def ClearField(self, field_name: typing.Literal["group", b"group", "min", b"min"]) -> None: ...
 
+    @typing.final
+    class WhereEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        @property
+        def value(self) -> prwarden.v1.condition_pb2.Condition.Test: ...
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: prwarden.v1.condition_pb2.Condition.Test | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["value", b"value"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     ID_FIELD_NUMBER: builtins.int
     TYPE_FIELD_NUMBER: builtins.int
     PATTERN_FIELD_NUMBER: builtins.int
@@ -242,6 +261,15 @@ class Rule(google.protobuf.message.Message):
     MATCHING_COST_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
     IN_FIELD_NUMBER: builtins.int
+    ANY_FIELD_NUMBER: builtins.int
+    ALL_FIELD_NUMBER: builtins.int
+    NOT_FIELD_NUMBER: builtins.int
+    INSIDE_FIELD_NUMBER: builtins.int
+    NOT_INSIDE_FIELD_NUMBER: builtins.int
+    HAS_FIELD_NUMBER: builtins.int
+    DEPTH_FIELD_NUMBER: builtins.int
+    WHERE_FIELD_NUMBER: builtins.int
+    FOCUS_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
     MODE_FIELD_NUMBER: builtins.int
     ENTROPY_FIELD_NUMBER: builtins.int
@@ -265,7 +293,8 @@ class Rule(google.protobuf.message.Message):
     instructions when compiled, at most 10,000 ranges of characters in its classes, and
     not one that matches the empty string. With type `structure` code of at most 1,024
     bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-    `$$$X` a balanced run of tokens, and `\\$` a dollar sign.
+    `$$$X` a balanced run of tokens, and `\\$` a dollar sign. It is required, but with
+    type `structure` `any` or `all` may stand for it.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""
@@ -283,6 +312,10 @@ class Rule(google.protobuf.message.Message):
     """
     redact: builtins.bool
     """Mask the matched text wherever it would be stored or shown."""
+    depth: builtins.str
+    """As Condition.depth."""
+    focus: builtins.str
+    """As Condition.focus. Without it a finding stands on the first added line of the match."""
     enabled: builtins.bool
     """Whether the rule is matched at all; true when not given. A comment that
     suppresses findings may name a rule that is not.
@@ -337,6 +370,32 @@ class Rule(google.protobuf.message.Message):
         """
 
     @property
+    def any(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """With type `structure`, as Condition.any. The fields up to `focus` are those of a
+        Condition and are refused with other types.
+        """
+
+    @property
+    def all(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """As Condition.all."""
+
+    @property
+    def inside(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.inside."""
+
+    @property
+    def not_inside(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.not_inside."""
+
+    @property
+    def has(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.has."""
+
+    @property
+    def where(self) -> google.protobuf.internal.containers.MessageMap[builtins.str, prwarden.v1.condition_pb2.Condition.Test]:
+        """As Condition.where."""
+
+    @property
     def entropy(self) -> Global___Rule.Entropy:
         """A match is a hit only when its text looks random."""
 
@@ -356,7 +415,8 @@ class Rule(google.protobuf.message.Message):
     def supersedes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Identifiers of rules that have no hit on a line on which this one has: at most 50.
         It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-        default rules. Not with `multiline`.
+        default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+        of its finding.
         """
 
     @property
@@ -389,6 +449,14 @@ class Rule(google.protobuf.message.Message):
         created_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         matching_cost: Global___MatchingCost | None = ...,
         languages: collections.abc.Iterable[builtins.str] | None = ...,
+        any: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        all: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        inside: prwarden.v1.condition_pb2.Condition | None = ...,
+        not_inside: prwarden.v1.condition_pb2.Condition | None = ...,
+        has: prwarden.v1.condition_pb2.Condition | None = ...,
+        depth: builtins.str = ...,
+        where: collections.abc.Mapping[builtins.str, prwarden.v1.condition_pb2.Condition.Test] | None = ...,
+        focus: builtins.str = ...,
         enabled: builtins.bool | None = ...,
         mode: Global___Rule.Mode.ValueType | None = ...,
         entropy: Global___Rule.Entropy | None = ...,
@@ -401,14 +469,22 @@ class Rule(google.protobuf.message.Message):
         updated_by: builtins.str | None = ...,
         skip: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_enabled", b"_enabled"]) -> typing.Literal["enabled"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_has", b"_has"]) -> typing.Literal["has"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_inside", b"_inside"]) -> typing.Literal["inside"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_mode", b"_mode"]) -> typing.Literal["mode"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_not", b"_not"]) -> typing.Literal["not"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_not_inside", b"_not_inside"]) -> typing.Literal["not_inside"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
     @typing.overload
@@ -939,6 +1015,24 @@ class TestRuleRequest(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    @typing.final
+    class WhereEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        @property
+        def value(self) -> prwarden.v1.condition_pb2.Condition.Test: ...
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: prwarden.v1.condition_pb2.Condition.Test | None = ...,
+        ) -> None: ...
+        def HasField(self, field_name: typing.Literal["value", b"value"]) -> builtins.bool: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     TYPE_FIELD_NUMBER: builtins.int
     PATTERN_FIELD_NUMBER: builtins.int
     MULTILINE_FIELD_NUMBER: builtins.int
@@ -948,6 +1042,15 @@ class TestRuleRequest(google.protobuf.message.Message):
     ALLOW_FIELD_NUMBER: builtins.int
     IN_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
+    ANY_FIELD_NUMBER: builtins.int
+    ALL_FIELD_NUMBER: builtins.int
+    NOT_FIELD_NUMBER: builtins.int
+    INSIDE_FIELD_NUMBER: builtins.int
+    NOT_INSIDE_FIELD_NUMBER: builtins.int
+    HAS_FIELD_NUMBER: builtins.int
+    DEPTH_FIELD_NUMBER: builtins.int
+    WHERE_FIELD_NUMBER: builtins.int
+    FOCUS_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
@@ -956,6 +1059,10 @@ class TestRuleRequest(google.protobuf.message.Message):
     """Match on the whole text instead of line by line."""
     text: builtins.str
     """The text to look at: at most 512 KiB."""
+    depth: builtins.str
+    """As Condition.depth."""
+    focus: builtins.str
+    """As Condition.focus. Without it a finding stands on the first added line of the match."""
     @property
     def entropy(self) -> Global___Rule.Entropy:
         """As in a rule."""
@@ -974,6 +1081,32 @@ class TestRuleRequest(google.protobuf.message.Message):
         comments and strings are known; without one, the usual kinds of comments count.
         """
 
+    @property
+    def any(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """With type `structure`, as Condition.any. The fields up to `focus` are those of a
+        Condition and are refused with other types.
+        """
+
+    @property
+    def all(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """As Condition.all."""
+
+    @property
+    def inside(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.inside."""
+
+    @property
+    def not_inside(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.not_inside."""
+
+    @property
+    def has(self) -> prwarden.v1.condition_pb2.Condition:
+        """As Condition.has."""
+
+    @property
+    def where(self) -> google.protobuf.internal.containers.MessageMap[builtins.str, prwarden.v1.condition_pb2.Condition.Test]:
+        """As Condition.where."""
+
     def __init__(
         self,
         *,
@@ -985,9 +1118,26 @@ class TestRuleRequest(google.protobuf.message.Message):
         stopwords: collections.abc.Iterable[builtins.str] | None = ...,
         allow: collections.abc.Iterable[builtins.str] | None = ...,
         languages: collections.abc.Iterable[builtins.str] | None = ...,
+        any: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        all: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        inside: prwarden.v1.condition_pb2.Condition | None = ...,
+        not_inside: prwarden.v1.condition_pb2.Condition | None = ...,
+        has: prwarden.v1.condition_pb2.Condition | None = ...,
+        depth: builtins.str = ...,
+        where: collections.abc.Mapping[builtins.str, prwarden.v1.condition_pb2.Condition.Test] | None = ...,
+        focus: builtins.str = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_type", b"_type", "entropy", b"entropy", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_type", b"_type", "allow", b"allow", "entropy", b"entropy", "in", b"in", "languages", b"languages", "multiline", b"multiline", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "entropy", b"entropy", "has", b"has", "inside", b"inside", "not", b"not", "not_inside", b"not_inside", "type", b"type"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_has", b"_has"]) -> typing.Literal["has"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_inside", b"_inside"]) -> typing.Literal["inside"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_not", b"_not"]) -> typing.Literal["not"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_not_inside", b"_not_inside"]) -> typing.Literal["not_inside"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_type", b"_type"]) -> typing.Literal["type"] | None: ...
 
 Global___TestRuleRequest: typing_extensions.TypeAlias = TestRuleRequest

@@ -1351,6 +1351,112 @@ export interface components {
          * @enum {string}
          */
         CodeHostKind: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket" | "bitbucket_server";
+        /** @description Condition says which code is meant. All that it has must hold. Its pattern, or else what is in `any` or in `all`, finds places of the code; the rest looks at a place that was found. A rule has at most 50 conditions and tests, at most 16 in each other, in 8 KiB. */
+        Condition: {
+            /** @description All of them hold for the same place. Without `pattern` the first one must find places. */
+            all: components["schemas"]["Condition"][];
+            /** @description One of them holds. Without `pattern` and `all` each must find places. */
+            any: components["schemas"]["Condition"][];
+            /** @description How deep `has` looks: `anywhere`, which is the default, or `direct`: at most in one pair of brackets within the place. */
+            depth: string;
+            /** @description The metavariable, without the dollar sign, at which a finding stands. Only where the place is that of a finding. */
+            focus: string;
+            /** @description One of its places is within the place, and is not all of it. */
+            has?: components["schemas"]["Condition"];
+            /** @description The place is within one of its places, and is not all of it. A metavariable of the pattern stands for the same code there. */
+            inside?: components["schemas"]["Condition"];
+            /** @description It does not hold for the same place. */
+            not?: components["schemas"]["Condition"];
+            /** @description The place is within none of its places. */
+            not_inside?: components["schemas"]["Condition"];
+            /** @description Code with metavariables, as Rule.pattern of a rule of type `structure`. */
+            pattern: string;
+            /** @description What the code must be that metavariables stand for, by their names without the dollar sign. */
+            where: {
+                [key: string]: components["schemas"]["ConditionTest"];
+            };
+        };
+        /** @description Condition says which code is meant. All that it has must hold. Its pattern, or else what is in `any` or in `all`, finds places of the code; the rest looks at a place that was found. A rule has at most 50 conditions and tests, at most 16 in each other, in 8 KiB. */
+        ConditionInput: {
+            /** @description All of them hold for the same place. Without `pattern` the first one must find places. */
+            all?: components["schemas"]["ConditionInput"][];
+            /** @description One of them holds. Without `pattern` and `all` each must find places. */
+            any?: components["schemas"]["ConditionInput"][];
+            /** @description How deep `has` looks: `anywhere`, which is the default, or `direct`: at most in one pair of brackets within the place. */
+            depth?: string;
+            /** @description The metavariable, without the dollar sign, at which a finding stands. Only where the place is that of a finding. */
+            focus?: string;
+            /** @description One of its places is within the place, and is not all of it. */
+            has?: components["schemas"]["ConditionInput"];
+            /** @description The place is within one of its places, and is not all of it. A metavariable of the pattern stands for the same code there. */
+            inside?: components["schemas"]["ConditionInput"];
+            /** @description It does not hold for the same place. */
+            not?: components["schemas"]["ConditionInput"];
+            /** @description The place is within none of its places. */
+            not_inside?: components["schemas"]["ConditionInput"];
+            /** @description Code with metavariables, as Rule.pattern of a rule of type `structure`. */
+            pattern?: string;
+            /** @description What the code must be that metavariables stand for, by their names without the dollar sign. */
+            where?: {
+                [key: string]: components["schemas"]["ConditionTestInput"];
+            };
+        };
+        /** @description Test says what code must be that a metavariable stands for. All that it has must hold, and it has something. */
+        ConditionTest: {
+            /** @description One of them holds. */
+            any: components["schemas"]["ConditionTest"][];
+            /** @description How deep `has` looks: `anywhere`, which is the default, or `direct`: in no brackets within the code, but those that are around all of it. */
+            depth: string;
+            /** @description The code looks random. */
+            entropy?: components["schemas"]["ConditionTestEntropy"];
+            /** @description One of its places is within the code. */
+            has?: components["schemas"]["Condition"];
+            /** @description What the code is: `string`, a string without code in it; `interpolated`, a string with code in it; or `constant`: literals, what operators make of them, and names that the file assigns only such. */
+            is: string;
+            /** @description It does not hold. */
+            not?: components["schemas"]["ConditionTest"];
+            /**
+             * Format: re2
+             * @description An RE2 regular expression that matches somewhere in the first 1,024 bytes of the code: of a string, in what is between its quotes.
+             */
+            regex: string;
+        };
+        /** @description Entropy asks for a text that looks as if it was made at random. */
+        ConditionTestEntropy: {
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, what is usual for texts of its length and characters.
+             */
+            min: number;
+        };
+        /** @description Entropy asks for a text that looks as if it was made at random. */
+        ConditionTestEntropyInput: {
+            /**
+             * Format: double
+             * @description The least bits for each byte, from 0 to 8. With 0, what is usual for texts of its length and characters.
+             */
+            min?: number;
+        };
+        /** @description Test says what code must be that a metavariable stands for. All that it has must hold, and it has something. */
+        ConditionTestInput: {
+            /** @description One of them holds. */
+            any?: components["schemas"]["ConditionTestInput"][];
+            /** @description How deep `has` looks: `anywhere`, which is the default, or `direct`: in no brackets within the code, but those that are around all of it. */
+            depth?: string;
+            /** @description The code looks random. */
+            entropy?: components["schemas"]["ConditionTestEntropyInput"];
+            /** @description One of its places is within the code. */
+            has?: components["schemas"]["ConditionInput"];
+            /** @description What the code is: `string`, a string without code in it; `interpolated`, a string with code in it; or `constant`: literals, what operators make of them, and names that the file assigns only such. */
+            is?: string;
+            /** @description It does not hold. */
+            not?: components["schemas"]["ConditionTestInput"];
+            /**
+             * Format: re2
+             * @description An RE2 regular expression that matches somewhere in the first 1,024 bytes of the code: of a string, in what is between its quotes.
+             */
+            regex?: string;
+        };
         /** @description Connection is an organization's way to a code host. */
         Connection: {
             /** @description Owner of the App's installation, or whose the token is; absent when not known yet. */
@@ -2881,8 +2987,12 @@ export interface components {
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         Rule: {
+            /** @description As Condition.all. */
+            all: components["schemas"]["Condition"][];
             /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
             allow: string[];
+            /** @description With type `structure`, as Condition.any. The fields up to `focus` are those of a Condition and are refused with other types. */
+            any: components["schemas"]["Condition"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
             /**
@@ -2892,16 +3002,24 @@ export interface components {
             readonly created_at?: string;
             /** @description Who created the rule, such as `key:key_01k9w3t5zq8h4m2x` or `cli:root@build`. Absent on rules of the default ruleset and of a rules file. */
             readonly created_by?: string;
+            /** @description As Condition.depth. */
+            depth: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
             /** @description A match is a hit only when its text looks random. */
             entropy?: components["schemas"]["RuleEntropy"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag: string;
+            /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
+            focus: string;
+            /** @description As Condition.has. */
+            has?: components["schemas"]["Condition"];
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
             /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
             in: string[];
+            /** @description As Condition.inside. */
+            inside?: components["schemas"]["Condition"];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages: string[];
             /** @description What matching the rule costs. In the answers of CreateRule and GetRule; absent in ListRules, where thousands of estimates would take as long as all the rest. */
@@ -2912,9 +3030,13 @@ export interface components {
             mode?: components["schemas"]["RuleMode"];
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
             multiline: boolean;
+            /** @description As Condition.not. */
+            not?: components["schemas"]["Condition"];
+            /** @description As Condition.not_inside. */
+            not_inside?: components["schemas"]["Condition"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePaths"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact: boolean;
@@ -2930,7 +3052,7 @@ export interface components {
             skip: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords: string[];
-            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
             supersedes: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
@@ -2941,6 +3063,10 @@ export interface components {
             readonly updated_at?: string;
             /** @description Who last changed the rule; absent where created_by is. */
             readonly updated_by?: string;
+            /** @description As Condition.where. */
+            where: {
+                [key: string]: components["schemas"]["ConditionTest"];
+            };
         };
         /** @description Cases are texts that the rule must and must not match: at most 32 KiB of them in all. A rule that fails its own cases is refused. */
         RuleCases: {
@@ -3002,20 +3128,32 @@ export interface components {
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
+            /** @description As Condition.all. */
+            all?: components["schemas"]["ConditionInput"][];
             /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
             allow?: string[];
+            /** @description With type `structure`, as Condition.any. The fields up to `focus` are those of a Condition and are refused with other types. */
+            any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description As Condition.depth. */
+            depth?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
             /** @description A match is a hit only when its text looks random. */
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
+            /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
+            focus?: string;
+            /** @description As Condition.has. */
+            has?: components["schemas"]["ConditionInput"];
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
             /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
             in?: string[];
+            /** @description As Condition.inside. */
+            inside?: components["schemas"]["ConditionInput"];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -3024,10 +3162,14 @@ export interface components {
             mode?: components["schemas"]["RuleMode"];
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
             multiline?: boolean;
+            /** @description As Condition.not. */
+            not?: components["schemas"]["ConditionInput"];
+            /** @description As Condition.not_inside. */
+            not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
-            pattern: string;
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
+            pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
             /** @description Where to read more: at most 10 absolute http or https URLs of at most 500 characters. */
@@ -3042,10 +3184,14 @@ export interface components {
             skip?: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
-            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
             supersedes?: string[];
             /** @description Kind of check. */
             type: components["schemas"]["RuleType"];
+            /** @description As Condition.where. */
+            where?: {
+                [key: string]: components["schemas"]["ConditionTestInput"];
+            };
         };
         /**
          * @description Mode says what findings of the rule do.
@@ -3057,20 +3203,32 @@ export interface components {
         RuleMode: "enforce" | "observe";
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RulePatch: {
+            /** @description As Condition.all. */
+            all?: components["schemas"]["ConditionInput"][];
             /** @description A match is no hit when one of these patterns matches in the same text: at most 20, with the limits of `pattern`. */
             allow?: string[];
+            /** @description With type `structure`, as Condition.any. The fields up to `focus` are those of a Condition and are refused with other types. */
+            any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description As Condition.depth. */
+            depth?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
             /** @description A match is a hit only when its text looks random. */
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
+            /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
+            focus?: string;
+            /** @description As Condition.has. */
+            has?: components["schemas"]["ConditionInput"];
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id?: string;
             /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
             in?: string[];
+            /** @description As Condition.inside. */
+            inside?: components["schemas"]["ConditionInput"];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -3079,9 +3237,13 @@ export interface components {
             mode?: components["schemas"]["RuleMode"];
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */
             multiline?: boolean;
+            /** @description As Condition.not. */
+            not?: components["schemas"]["ConditionInput"];
+            /** @description As Condition.not_inside. */
+            not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3097,10 +3259,14 @@ export interface components {
             skip?: string[];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
-            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`. */
+            /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
             supersedes?: string[];
             /** @description Kind of check. */
             type?: components["schemas"]["RuleType"];
+            /** @description As Condition.where. */
+            where?: {
+                [key: string]: components["schemas"]["ConditionTestInput"];
+            };
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
         RulePaths: {
@@ -3162,7 +3328,7 @@ export interface components {
          * @description Type is the kind of check.
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
-         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`, `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `stopwords` and `allow`.
          * @enum {string}
          */
         RuleType: "regex" | "structure";
@@ -3503,24 +3669,44 @@ export interface components {
         TestConnectionRequest: Record<string, never>;
         /** @description Request of TestRule. */
         TestRuleRequest: {
+            /** @description As Condition.all. */
+            all?: components["schemas"]["ConditionInput"][];
             /** @description As in a rule. */
             allow?: string[];
+            /** @description With type `structure`, as Condition.any. The fields up to `focus` are those of a Condition and are refused with other types. */
+            any?: components["schemas"]["ConditionInput"][];
+            /** @description As Condition.depth. */
+            depth?: string;
             /** @description As in a rule. */
             entropy?: components["schemas"]["RuleEntropyInput"];
+            /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
+            focus?: string;
+            /** @description As Condition.has. */
+            has?: components["schemas"]["ConditionInput"];
             /** @description Where a match counts, as Rule.in. */
             in?: string[];
+            /** @description As Condition.inside. */
+            inside?: components["schemas"]["ConditionInput"];
             /** @description Languages of the rule, as Rule.languages. The text is read in the first of which comments and strings are known; without one, the usual kinds of comments count. */
             languages?: string[];
             /** @description Match on the whole text instead of line by line. */
             multiline?: boolean;
+            /** @description As Condition.not. */
+            not?: components["schemas"]["ConditionInput"];
+            /** @description As Condition.not_inside. */
+            not_inside?: components["schemas"]["ConditionInput"];
             /** @description The pattern, with the limits of Rule.pattern. */
-            pattern: string;
+            pattern?: string;
             /** @description As in a rule. */
             stopwords?: string[];
             /** @description The text to look at: at most 512 KiB. */
             text?: string;
             /** @description Kind of check; `regex` when not given. */
             type?: components["schemas"]["RuleType"];
+            /** @description As Condition.where. */
+            where?: {
+                [key: string]: components["schemas"]["ConditionTestInput"];
+            };
         };
         /** @description Response of TestRule. */
         TestRuleResponse: {
@@ -7547,7 +7733,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "all": [],
                  *       "allow": [],
+                 *       "any": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7556,8 +7744,10 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "depth": "",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                 *       "focus": "",
                  *       "id": "no-print",
                  *       "in": [],
                  *       "languages": [
@@ -7586,7 +7776,8 @@ export interface operations {
                  *       ],
                  *       "stopwords": [],
                  *       "supersedes": [],
-                 *       "type": "regex"
+                 *       "type": "regex",
+                 *       "where": {}
                  *     }
                  */
                 "application/json": components["schemas"]["RuleInput"];
@@ -7605,7 +7796,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "all": [],
                      *       "allow": [],
+                     *       "any": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7616,8 +7809,10 @@ export interface operations {
                      *       },
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [
@@ -7652,7 +7847,8 @@ export interface operations {
                      *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
-                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "where": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7696,7 +7892,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "all": [],
                      *       "allow": [],
+                     *       "any": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7707,8 +7905,10 @@ export interface operations {
                      *       },
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [
@@ -7743,7 +7943,8 @@ export interface operations {
                      *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
-                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "where": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7813,7 +8014,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "all": [],
                  *       "allow": [],
+                 *       "any": [],
                  *       "cases": {
                  *         "match": [
                  *           "fmt.Println(\"x\")"
@@ -7822,8 +8025,10 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "depth": "",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                 *       "focus": "",
                  *       "id": "no-print",
                  *       "in": [],
                  *       "languages": [
@@ -7852,7 +8057,8 @@ export interface operations {
                  *       ],
                  *       "stopwords": [],
                  *       "supersedes": [],
-                 *       "type": "regex"
+                 *       "type": "regex",
+                 *       "where": {}
                  *     }
                  */
                 "application/json": components["schemas"]["RulePatch"];
@@ -7871,7 +8077,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "all": [],
                      *       "allow": [],
+                     *       "any": [],
                      *       "cases": {
                      *         "match": [
                      *           "fmt.Println(\"x\")"
@@ -7882,8 +8090,10 @@ export interface operations {
                      *       },
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [
@@ -7918,7 +8128,8 @@ export interface operations {
                      *       "supersedes": [],
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
-                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
+                     *       "where": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -8105,7 +8316,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -8263,7 +8474,9 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
+                     *           "all": [],
                      *           "allow": [],
+                     *           "any": [],
                      *           "cases": {
                      *             "match": [
                      *               "fmt.Println(\"x\")"
@@ -8274,8 +8487,10 @@ export interface operations {
                      *           },
                      *           "created_at": "2026-11-20T09:30:00Z",
                      *           "created_by": "key:key_01k9w3t5zq8h4m2x",
+                     *           "depth": "",
                      *           "enabled": true,
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *           "focus": "",
                      *           "id": "no-print",
                      *           "in": [],
                      *           "languages": [
@@ -8306,7 +8521,8 @@ export interface operations {
                      *           "supersedes": [],
                      *           "type": "regex",
                      *           "updated_at": "2026-11-20T09:30:00Z",
-                     *           "updated_by": "key:key_01k9w3t5zq8h4m2x"
+                     *           "updated_by": "key:key_01k9w3t5zq8h4m2x",
+                     *           "where": {}
                      *         }
                      *       ]
                      *     }

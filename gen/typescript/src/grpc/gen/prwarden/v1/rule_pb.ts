@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Condition, Condition_Test } from "./condition_pb.js";
+import { file_prwarden_v1_condition } from "./condition_pb.js";
 import { file_prwarden_v1_audit } from "./audit_pb.js";
 import type { Finding, ReviewError } from "./review_pb.js";
 import { file_prwarden_v1_review } from "./review_pb.js";
@@ -17,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/rule.proto.
  */
 export const file_prwarden_v1_rule: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIsIICgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIUCgdlbmFibGVkGBAgASgISASIAQESKQoEbW9kZRgRIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuTW9kZUgFiAEBEioKB2VudHJvcHkYFiABKAsyGS5wcndhcmRlbi52MS5SdWxlLkVudHJvcHkSEQoJc3RvcHdvcmRzGBcgAygJEg0KBWFsbG93GBggAygJEhIKCnN1cGVyc2VkZXMYGSADKAkSDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAaIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgHiAEBEgwKBHNraXAYGiADKAkaKQoFUGF0aHMSDwoHaW5jbHVkZRgBIAMoCRIPCgdleGNsdWRlGAIgAygJGigKBUNhc2VzEg0KBW1hdGNoGAEgAygJEhAKCG5vX21hdGNoGAIgAygJGiUKB0VudHJvcHkSCwoDbWluGAEgASgBEg0KBWdyb3VwGAIgASgFIjEKBFR5cGUSDwoLdW5zcGVjaWZpZWQQABIJCgVyZWdleBABEg0KCXN0cnVjdHVyZRACIjYKBE1vZGUSFAoQbW9kZV91bnNwZWNpZmllZBAAEgsKB2VuZm9yY2UQARILCgdvYnNlcnZlEAJCBwoFX3R5cGVCCwoJX3NldmVyaXR5QggKBl9zY29wZUIHCgVfcmVwb0IKCghfZW5hYmxlZEIHCgVfbW9kZUINCgtfY3JlYXRlZF9ieUINCgtfdXBkYXRlZF9ieSJaCgxNYXRjaGluZ0Nvc3QSHAoUbWljcm9zZWNvbmRzX3Blcl9taWIYASABKAUSDAoEd2VhaxgCIAEoCBITCgZhZHZpY2UYAyABKAlIAIgBAUIJCgdfYWR2aWNlIhUKE0xpc3RSdWxlc2V0c1JlcXVlc3QiPgoUTGlzdFJ1bGVzZXRzUmVzcG9uc2USJgoIcnVsZXNldHMYASADKAsyFC5wcndhcmRlbi52MS5SdWxlc2V0IiAKEExpc3RSdWxlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCSI1ChFMaXN0UnVsZXNSZXNwb25zZRIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUiHAoOR2V0UnVsZVJlcXVlc3QSCgoCaWQYASABKAkiMgoPR2V0UnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjQKEUNyZWF0ZVJ1bGVSZXF1ZXN0Eh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjUKEkNyZWF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSJxChFVcGRhdGVSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCRIfCgRydWxlGAIgASgLMhEucHJ3YXJkZW4udjEuUnVsZRIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNQoSVXBkYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInQKEUJhdGNoUnVsZXNSZXF1ZXN0Eg8KB3ZlcnNpb24YASABKAUSIAoFcnVsZXMYAiADKAsyES5wcndhcmRlbi52MS5SdWxlEg0KBXBydW5lGAMgASgIEg8KB2RyeV9ydW4YBCABKAgSDAoEZXRhZxgFIAEoCSKnAQoKUnVsZUNoYW5nZRIKCgJpZBgBIAEoCRIzCgZhY3Rpb24YAiABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEg4KBmZpZWxkcxgDIAMoCSI9CgZBY3Rpb24SDwoLdW5zcGVjaWZpZWQQABIKCgZjcmVhdGUQARIKCgZ1cGRhdGUQAhIKCgZkZWxldGUQA0IJCgdfYWN0aW9uIpIBChJCYXRjaFJ1bGVzUmVzcG9uc2USKAoHY2hhbmdlcxgBIAMoCzIXLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2USDwoHY3JlYXRlZBgCIAEoBRIPCgd1cGRhdGVkGAMgASgFEg8KB2RlbGV0ZWQYBCABKAUSEQoJdW5jaGFuZ2VkGAUgASgFEgwKBGV0YWcYBiABKAkiFAoSRXhwb3J0UnVsZXNSZXF1ZXN0IlYKE0V4cG9ydFJ1bGVzUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDAoEZXRhZxgDIAEoCSJLChZMaXN0UnVsZUhpc3RvcnlSZXF1ZXN0EgoKAmlkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIo4CChdMaXN0UnVsZUhpc3RvcnlSZXNwb25zZRI7CgdlbnRyaWVzGAEgAygLMioucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVzcG9uc2UuRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJGpwBCgVFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCgoCYnkYAiABKAkSMwoGYWN0aW9uGAMgASgOMh4ucHJ3YXJkZW4udjEuUnVsZUNoYW5nZS5BY3Rpb25IAIgBARIfCgRydWxlGAQgASgLMhEucHJ3YXJkZW4udjEuUnVsZUIJCgdfYWN0aW9uIuQBCg9UZXN0UnVsZVJlcXVlc3QSKQoEdHlwZRgBIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuVHlwZUgAiAEBEg8KB3BhdHRlcm4YAiABKAkSEQoJbXVsdGlsaW5lGAMgASgIEgwKBHRleHQYBCABKAkSKgoHZW50cm9weRgFIAEoCzIZLnByd2FyZGVuLnYxLlJ1bGUuRW50cm9weRIRCglzdG9wd29yZHMYBiADKAkSDQoFYWxsb3cYByADKAkSCgoCaW4YCCADKAkSEQoJbGFuZ3VhZ2VzGAkgAygJQgcKBV90eXBlItMBChBUZXN0UnVsZVJlc3BvbnNlEi8KBGhpdHMYASADKAsyIS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlLkhpdBIRCgl0cnVuY2F0ZWQYAiABKAgSMAoNbWF0Y2hpbmdfY29zdBgDIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBpJCgNIaXQSDAoEbGluZRgBIAEoBRIOCgZjb2x1bW4YAiABKAUSEAoIZW5kX2xpbmUYAyABKAUSEgoKZW5kX2NvbHVtbhgEIAEoBSJrCg9UcnlSdWxlc1JlcXVlc3QSIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlEhEKBGxhc3QYAiABKAVIAIgBARIRCgRyZXBvGAMgASgJSAGIAQFCBwoFX2xhc3RCBwoFX3JlcG8ixgMKEFRyeVJ1bGVzUmVzcG9uc2USNQoFcnVsZXMYASADKAsyJi5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlJ1bGVIaXRzEkAKDXB1bGxfcmVxdWVzdHMYAiADKAsyKS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlB1bGxSZXF1ZXN0Eg8KB3VudHJpZWQYAyABKAUacgoIUnVsZUhpdHMSDwoHcnVsZV9pZBgBIAEoCRIMCgRoaXRzGAIgASgFEhUKDXB1bGxfcmVxdWVzdHMYAyABKAUSMAoNbWF0Y2hpbmdfY29zdBgEIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBqzAQoLUHVsbFJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEgwKBHJlcG8YAiABKAkSEQoJcHJfbnVtYmVyGAMgASgFEgwKBGhpdHMYBCABKAUSJgoIZmluZGluZ3MYBSADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhEKCXRydW5jYXRlZBgGIAEoCBInCgVlcnJvchgHIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yIh8KEURlbGV0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVJ1bGVSZXNwb25zZTL8BwoLUnVsZVNlcnZpY2USUwoMTGlzdFJ1bGVzZXRzEiAucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1Jlc3BvbnNlEkoKCUxpc3RSdWxlcxIdLnByd2FyZGVuLnYxLkxpc3RSdWxlc1JlcXVlc3QaHi5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXNwb25zZRJECgdHZXRSdWxlEhsucHJ3YXJkZW4udjEuR2V0UnVsZVJlcXVlc3QaHC5wcndhcmRlbi52MS5HZXRSdWxlUmVzcG9uc2USYAoKQ3JlYXRlUnVsZRIeLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmNyZWF0ZRJgCgpVcGRhdGVSdWxlEh4ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUudXBkYXRlEmAKCkJhdGNoUnVsZXMSHi5wcndhcmRlbi52MS5CYXRjaFJ1bGVzUmVxdWVzdBofLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXNwb25zZSIPsvsYCwoJcnVsZS5wdXNoKAESUAoLRXhwb3J0UnVsZXMSHy5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1JlcXVlc3QaIC5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1Jlc3BvbnNlElwKD0xpc3RSdWxlSGlzdG9yeRIjLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QaJC5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZRJmCghUZXN0UnVsZRIcLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVxdWVzdBodLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UiHbL7GBkKBE5PTkUSEWl0IHN0b3JlcyBub3RoaW5nEmYKCFRyeVJ1bGVzEhwucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSYAoKRGVsZXRlUnVsZRIeLnByd2FyZGVuLnYxLkRlbGV0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmRlbGV0ZUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIv4LCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIjCgNhbnkYKSADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SIwoDYWxsGCogAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEigKA25vdBgrIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgEiAEBEisKBmluc2lkZRgsIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgFiAEBEi8KCm5vdF9pbnNpZGUYLSABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IBogBARIoCgNoYXMYLiABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IB4gBARINCgVkZXB0aBgvIAEoCRIrCgV3aGVyZRgwIAMoCzIcLnByd2FyZGVuLnYxLlJ1bGUuV2hlcmVFbnRyeRINCgVmb2N1cxgxIAEoCRIUCgdlbmFibGVkGBAgASgISAiIAQESKQoEbW9kZRgRIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuTW9kZUgJiAEBEioKB2VudHJvcHkYFiABKAsyGS5wcndhcmRlbi52MS5SdWxlLkVudHJvcHkSEQoJc3RvcHdvcmRzGBcgAygJEg0KBWFsbG93GBggAygJEhIKCnN1cGVyc2VkZXMYGSADKAkSDAoEZXRhZxgSIAEoCRIXCgpjcmVhdGVkX2J5GBMgASgJSAqIAQESLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKdXBkYXRlZF9ieRgVIAEoCUgLiAEBEgwKBHNraXAYGiADKAkaKQoFUGF0aHMSDwoHaW5jbHVkZRgBIAMoCRIPCgdleGNsdWRlGAIgAygJGigKBUNhc2VzEg0KBW1hdGNoGAEgAygJEhAKCG5vX21hdGNoGAIgAygJGiUKB0VudHJvcHkSCwoDbWluGAEgASgBEg0KBWdyb3VwGAIgASgFGkkKCldoZXJlRW50cnkSCwoDa2V5GAEgASgJEioKBXZhbHVlGAIgASgLMhsucHJ3YXJkZW4udjEuQ29uZGl0aW9uLlRlc3Q6AjgBIjEKBFR5cGUSDwoLdW5zcGVjaWZpZWQQABIJCgVyZWdleBABEg0KCXN0cnVjdHVyZRACIjYKBE1vZGUSFAoQbW9kZV91bnNwZWNpZmllZBAAEgsKB2VuZm9yY2UQARILCgdvYnNlcnZlEAJCBwoFX3R5cGVCCwoJX3NldmVyaXR5QggKBl9zY29wZUIHCgVfcmVwb0IGCgRfbm90QgkKB19pbnNpZGVCDQoLX25vdF9pbnNpZGVCBgoEX2hhc0IKCghfZW5hYmxlZEIHCgVfbW9kZUINCgtfY3JlYXRlZF9ieUINCgtfdXBkYXRlZF9ieSJaCgxNYXRjaGluZ0Nvc3QSHAoUbWljcm9zZWNvbmRzX3Blcl9taWIYASABKAUSDAoEd2VhaxgCIAEoCBITCgZhZHZpY2UYAyABKAlIAIgBAUIJCgdfYWR2aWNlIhUKE0xpc3RSdWxlc2V0c1JlcXVlc3QiPgoUTGlzdFJ1bGVzZXRzUmVzcG9uc2USJgoIcnVsZXNldHMYASADKAsyFC5wcndhcmRlbi52MS5SdWxlc2V0IiAKEExpc3RSdWxlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCSI1ChFMaXN0UnVsZXNSZXNwb25zZRIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUiHAoOR2V0UnVsZVJlcXVlc3QSCgoCaWQYASABKAkiMgoPR2V0UnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjQKEUNyZWF0ZVJ1bGVSZXF1ZXN0Eh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjUKEkNyZWF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSJxChFVcGRhdGVSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCRIfCgRydWxlGAIgASgLMhEucHJ3YXJkZW4udjEuUnVsZRIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNQoSVXBkYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInQKEUJhdGNoUnVsZXNSZXF1ZXN0Eg8KB3ZlcnNpb24YASABKAUSIAoFcnVsZXMYAiADKAsyES5wcndhcmRlbi52MS5SdWxlEg0KBXBydW5lGAMgASgIEg8KB2RyeV9ydW4YBCABKAgSDAoEZXRhZxgFIAEoCSKnAQoKUnVsZUNoYW5nZRIKCgJpZBgBIAEoCRIzCgZhY3Rpb24YAiABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEg4KBmZpZWxkcxgDIAMoCSI9CgZBY3Rpb24SDwoLdW5zcGVjaWZpZWQQABIKCgZjcmVhdGUQARIKCgZ1cGRhdGUQAhIKCgZkZWxldGUQA0IJCgdfYWN0aW9uIpIBChJCYXRjaFJ1bGVzUmVzcG9uc2USKAoHY2hhbmdlcxgBIAMoCzIXLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2USDwoHY3JlYXRlZBgCIAEoBRIPCgd1cGRhdGVkGAMgASgFEg8KB2RlbGV0ZWQYBCABKAUSEQoJdW5jaGFuZ2VkGAUgASgFEgwKBGV0YWcYBiABKAkiFAoSRXhwb3J0UnVsZXNSZXF1ZXN0IlYKE0V4cG9ydFJ1bGVzUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDAoEZXRhZxgDIAEoCSJLChZMaXN0UnVsZUhpc3RvcnlSZXF1ZXN0EgoKAmlkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIo4CChdMaXN0UnVsZUhpc3RvcnlSZXNwb25zZRI7CgdlbnRyaWVzGAEgAygLMioucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVzcG9uc2UuRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJGpwBCgVFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCgoCYnkYAiABKAkSMwoGYWN0aW9uGAMgASgOMh4ucHJ3YXJkZW4udjEuUnVsZUNoYW5nZS5BY3Rpb25IAIgBARIfCgRydWxlGAQgASgLMhEucHJ3YXJkZW4udjEuUnVsZUIJCgdfYWN0aW9uIqsFCg9UZXN0UnVsZVJlcXVlc3QSKQoEdHlwZRgBIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuVHlwZUgAiAEBEg8KB3BhdHRlcm4YAiABKAkSEQoJbXVsdGlsaW5lGAMgASgIEgwKBHRleHQYBCABKAkSKgoHZW50cm9weRgFIAEoCzIZLnByd2FyZGVuLnYxLlJ1bGUuRW50cm9weRIRCglzdG9wd29yZHMYBiADKAkSDQoFYWxsb3cYByADKAkSCgoCaW4YCCADKAkSEQoJbGFuZ3VhZ2VzGAkgAygJEiMKA2FueRgLIAMoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbhIjCgNhbGwYDCADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SKAoDbm90GA0gASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSAGIAQESKwoGaW5zaWRlGA4gASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSAKIAQESLwoKbm90X2luc2lkZRgPIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgDiAEBEigKA2hhcxgQIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgEiAEBEg0KBWRlcHRoGBEgASgJEjYKBXdoZXJlGBIgAygLMicucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0LldoZXJlRW50cnkSDQoFZm9jdXMYEyABKAkaSQoKV2hlcmVFbnRyeRILCgNrZXkYASABKAkSKgoFdmFsdWUYAiABKAsyGy5wcndhcmRlbi52MS5Db25kaXRpb24uVGVzdDoCOAFCBwoFX3R5cGVCBgoEX25vdEIJCgdfaW5zaWRlQg0KC19ub3RfaW5zaWRlQgYKBF9oYXMi0wEKEFRlc3RSdWxlUmVzcG9uc2USLwoEaGl0cxgBIAMoCzIhLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UuSGl0EhEKCXRydW5jYXRlZBgCIAEoCBIwCg1tYXRjaGluZ19jb3N0GAMgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GkkKA0hpdBIMCgRsaW5lGAEgASgFEg4KBmNvbHVtbhgCIAEoBRIQCghlbmRfbGluZRgDIAEoBRISCgplbmRfY29sdW1uGAQgASgFImsKD1RyeVJ1bGVzUmVxdWVzdBIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSEQoEbGFzdBgCIAEoBUgAiAEBEhEKBHJlcG8YAyABKAlIAYgBAUIHCgVfbGFzdEIHCgVfcmVwbyLGAwoQVHJ5UnVsZXNSZXNwb25zZRI1CgVydWxlcxgBIAMoCzImLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUnVsZUhpdHMSQAoNcHVsbF9yZXF1ZXN0cxgCIAMoCzIpLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUHVsbFJlcXVlc3QSDwoHdW50cmllZBgDIAEoBRpyCghSdWxlSGl0cxIPCgdydWxlX2lkGAEgASgJEgwKBGhpdHMYAiABKAUSFQoNcHVsbF9yZXF1ZXN0cxgDIAEoBRIwCg1tYXRjaGluZ19jb3N0GAQgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GrMBCgtQdWxsUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSDAoEcmVwbxgCIAEoCRIRCglwcl9udW1iZXIYAyABKAUSDAoEaGl0cxgEIAEoBRImCghmaW5kaW5ncxgFIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEQoJdHJ1bmNhdGVkGAYgASgIEicKBWVycm9yGAcgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3IiHwoRRGVsZXRlUnVsZVJlcXVlc3QSCgoCaWQYASABKAkiFAoSRGVsZXRlUnVsZVJlc3BvbnNlMvwHCgtSdWxlU2VydmljZRJTCgxMaXN0UnVsZXNldHMSIC5wcndhcmRlbi52MS5MaXN0UnVsZXNldHNSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVzcG9uc2USSgoJTGlzdFJ1bGVzEh0ucHJ3YXJkZW4udjEuTGlzdFJ1bGVzUmVxdWVzdBoeLnByd2FyZGVuLnYxLkxpc3RSdWxlc1Jlc3BvbnNlEkQKB0dldFJ1bGUSGy5wcndhcmRlbi52MS5HZXRSdWxlUmVxdWVzdBocLnByd2FyZGVuLnYxLkdldFJ1bGVSZXNwb25zZRJgCgpDcmVhdGVSdWxlEh4ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5DcmVhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuY3JlYXRlEmAKClVwZGF0ZVJ1bGUSHi5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVxdWVzdBofLnByd2FyZGVuLnYxLlVwZGF0ZVJ1bGVSZXNwb25zZSIRsvsYDQoLcnVsZS51cGRhdGUSYAoKQmF0Y2hSdWxlcxIeLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQmF0Y2hSdWxlc1Jlc3BvbnNlIg+y+xgLCglydWxlLnB1c2goARJQCgtFeHBvcnRSdWxlcxIfLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVxdWVzdBogLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVzcG9uc2USXAoPTGlzdFJ1bGVIaXN0b3J5EiMucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVxdWVzdBokLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_condition, file_prwarden_v1_audit, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Ruleset is a named group of rules.
@@ -125,7 +127,8 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
    * instructions when compiled, at most 10,000 ranges of characters in its classes, and
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-   * `$$$X` a balanced run of tokens, and `\$` a dollar sign.
+   * `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with
+   * type `structure` `any` or `all` may stand for it.
    *
    * @generated from field: string pattern = 3;
    */
@@ -234,6 +237,70 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
   in: string[];
 
   /**
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   *
+   * @generated from field: repeated prwarden.v1.Condition any = 41;
+   */
+  any: Condition[];
+
+  /**
+   * As Condition.all.
+   *
+   * @generated from field: repeated prwarden.v1.Condition all = 42;
+   */
+  all: Condition[];
+
+  /**
+   * As Condition.not.
+   *
+   * @generated from field: optional prwarden.v1.Condition not = 43;
+   */
+  not?: Condition | undefined;
+
+  /**
+   * As Condition.inside.
+   *
+   * @generated from field: optional prwarden.v1.Condition inside = 44;
+   */
+  inside?: Condition | undefined;
+
+  /**
+   * As Condition.not_inside.
+   *
+   * @generated from field: optional prwarden.v1.Condition not_inside = 45;
+   */
+  notInside?: Condition | undefined;
+
+  /**
+   * As Condition.has.
+   *
+   * @generated from field: optional prwarden.v1.Condition has = 46;
+   */
+  has?: Condition | undefined;
+
+  /**
+   * As Condition.depth.
+   *
+   * @generated from field: string depth = 47;
+   */
+  depth: string;
+
+  /**
+   * As Condition.where.
+   *
+   * @generated from field: map<string, prwarden.v1.Condition.Test> where = 48;
+   */
+  where: { [key: string]: Condition_Test };
+
+  /**
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   *
+   * @generated from field: string focus = 49;
+   */
+  focus: string;
+
+  /**
    * Whether the rule is matched at all; true when not given. A comment that
    * suppresses findings may name a rule that is not.
    *
@@ -275,7 +342,8 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
   /**
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    *
    * @generated from field: repeated string supersedes = 25;
    */
@@ -443,8 +511,8 @@ export enum Rule_Type {
 
   /**
    * Code with metavariables, matched on tokens and brackets whatever the space:
-   * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-   * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+   * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+   * `entropy`, `stopwords` and `allow`.
    *
    * @generated from enum value: structure = 2;
    */
@@ -1163,6 +1231,70 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
    * @generated from field: repeated string languages = 9;
    */
   languages: string[];
+
+  /**
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   *
+   * @generated from field: repeated prwarden.v1.Condition any = 11;
+   */
+  any: Condition[];
+
+  /**
+   * As Condition.all.
+   *
+   * @generated from field: repeated prwarden.v1.Condition all = 12;
+   */
+  all: Condition[];
+
+  /**
+   * As Condition.not.
+   *
+   * @generated from field: optional prwarden.v1.Condition not = 13;
+   */
+  not?: Condition | undefined;
+
+  /**
+   * As Condition.inside.
+   *
+   * @generated from field: optional prwarden.v1.Condition inside = 14;
+   */
+  inside?: Condition | undefined;
+
+  /**
+   * As Condition.not_inside.
+   *
+   * @generated from field: optional prwarden.v1.Condition not_inside = 15;
+   */
+  notInside?: Condition | undefined;
+
+  /**
+   * As Condition.has.
+   *
+   * @generated from field: optional prwarden.v1.Condition has = 16;
+   */
+  has?: Condition | undefined;
+
+  /**
+   * As Condition.depth.
+   *
+   * @generated from field: string depth = 17;
+   */
+  depth: string;
+
+  /**
+   * As Condition.where.
+   *
+   * @generated from field: map<string, prwarden.v1.Condition.Test> where = 18;
+   */
+  where: { [key: string]: Condition_Test };
+
+  /**
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   *
+   * @generated from field: string focus = 19;
+   */
+  focus: string;
 };
 
 /**

@@ -46,6 +46,10 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     in_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    any_ = java.util.Collections.emptyList();
+    all_ = java.util.Collections.emptyList();
+    depth_ = "";
+    focus_ = "";
     mode_ = 0;
     stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
@@ -65,6 +69,18 @@ private static final long serialVersionUID = 0L;
     return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_descriptor;
   }
 
+  @SuppressWarnings({"rawtypes"})
+  @java.lang.Override
+  protected com.google.protobuf.MapFieldReflectionAccessor internalGetMapFieldReflection(
+      int number) {
+    switch (number) {
+      case 48:
+        return internalGetWhere();
+      default:
+        throw new RuntimeException(
+            "Invalid map field number: " + number);
+    }
+  }
   @java.lang.Override
   protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internalGetFieldAccessorTable() {
@@ -102,8 +118,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
-     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+     * `entropy`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -141,8 +157,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
-     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
-     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
+     * `entropy`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -2944,7 +2960,8 @@ private static final long serialVersionUID = 0L;
    * instructions when compiled, at most 10,000 ranges of characters in its classes, and
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+   * type `structure` `any` or `all` may stand for it.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -2969,7 +2986,8 @@ private static final long serialVersionUID = 0L;
    * instructions when compiled, at most 10,000 ranges of characters in its classes, and
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+   * type `structure` `any` or `all` may stand for it.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -3548,6 +3566,474 @@ private static final long serialVersionUID = 0L;
     return in_.getByteString(index);
   }
 
+  public static final int ANY_FIELD_NUMBER = 41;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> any_;
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getAnyList() {
+    return any_;
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAnyOrBuilderList() {
+    return any_;
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public int getAnyCount() {
+    return any_.size();
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getAny(int index) {
+    return any_.get(index);
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+      int index) {
+    return any_.get(index);
+  }
+
+  public static final int ALL_FIELD_NUMBER = 42;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> all_;
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getAllList() {
+    return all_;
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAllOrBuilderList() {
+    return all_;
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public int getAllCount() {
+    return all_.size();
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getAll(int index) {
+    return all_.get(index);
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+      int index) {
+    return all_.get(index);
+  }
+
+  public static final int NOT_FIELD_NUMBER = 43;
+  private io.prwarden.v1.Condition not_;
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   * @return Whether the not field is set.
+   */
+  @java.lang.Override
+  public boolean hasNot() {
+    return ((bitField0_ & 0x00000100) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   * @return The not.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getNot() {
+    return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+  }
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getNotOrBuilder() {
+    return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+  }
+
+  public static final int INSIDE_FIELD_NUMBER = 44;
+  private io.prwarden.v1.Condition inside_;
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   * @return Whether the inside field is set.
+   */
+  @java.lang.Override
+  public boolean hasInside() {
+    return ((bitField0_ & 0x00000200) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   * @return The inside.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getInside() {
+    return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+  }
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder() {
+    return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+  }
+
+  public static final int NOT_INSIDE_FIELD_NUMBER = 45;
+  private io.prwarden.v1.Condition notInside_;
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   * @return Whether the notInside field is set.
+   */
+  @java.lang.Override
+  public boolean hasNotInside() {
+    return ((bitField0_ & 0x00000400) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   * @return The notInside.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getNotInside() {
+    return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+  }
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder() {
+    return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+  }
+
+  public static final int HAS_FIELD_NUMBER = 46;
+  private io.prwarden.v1.Condition has_;
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   * @return Whether the has field is set.
+   */
+  @java.lang.Override
+  public boolean hasHas() {
+    return ((bitField0_ & 0x00000800) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   * @return The has.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getHas() {
+    return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+  }
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getHasOrBuilder() {
+    return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+  }
+
+  public static final int DEPTH_FIELD_NUMBER = 47;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object depth_ = "";
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 47 [json_name = "depth"];</code>
+   * @return The depth.
+   */
+  @java.lang.Override
+  public java.lang.String getDepth() {
+    java.lang.Object ref = depth_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      depth_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 47 [json_name = "depth"];</code>
+   * @return The bytes for depth.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getDepthBytes() {
+    java.lang.Object ref = depth_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      depth_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int WHERE_FIELD_NUMBER = 48;
+  private static final class WhereDefaultEntryHolder {
+    static final com.google.protobuf.MapEntry<
+        java.lang.String, io.prwarden.v1.Condition.Test> defaultEntry =
+            com.google.protobuf.MapEntry
+            .<java.lang.String, io.prwarden.v1.Condition.Test>newDefaultInstance(
+                io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_WhereEntry_descriptor, 
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "",
+                com.google.protobuf.WireFormat.FieldType.MESSAGE,
+                io.prwarden.v1.Condition.Test.getDefaultInstance());
+  }
+  @SuppressWarnings("serial")
+  private com.google.protobuf.MapField<
+      java.lang.String, io.prwarden.v1.Condition.Test> where_;
+  private com.google.protobuf.MapField<java.lang.String, io.prwarden.v1.Condition.Test>
+  internalGetWhere() {
+    if (where_ == null) {
+      return com.google.protobuf.MapField.emptyMapField(
+          WhereDefaultEntryHolder.defaultEntry);
+    }
+    return where_;
+  }
+  public int getWhereCount() {
+    return internalGetWhere().getMap().size();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public boolean containsWhere(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    return internalGetWhere().getMap().containsKey(key);
+  }
+  /**
+   * Use {@link #getWhereMap()} instead.
+   */
+  @java.lang.Override
+  @java.lang.Deprecated
+  public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhere() {
+    return getWhereMap();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhereMap() {
+    return internalGetWhere().getMap();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+      java.lang.String key,
+      /* nullable */
+io.prwarden.v1.Condition.Test defaultValue) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> map =
+        internalGetWhere().getMap();
+    return map.containsKey(key) ? map.get(key) : defaultValue;
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition.Test getWhereOrThrow(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> map =
+        internalGetWhere().getMap();
+    if (!map.containsKey(key)) {
+      throw new java.lang.IllegalArgumentException();
+    }
+    return map.get(key);
+  }
+
+  public static final int FOCUS_FIELD_NUMBER = 49;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object focus_ = "";
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 49 [json_name = "focus"];</code>
+   * @return The focus.
+   */
+  @java.lang.Override
+  public java.lang.String getFocus() {
+    java.lang.Object ref = focus_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      focus_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 49 [json_name = "focus"];</code>
+   * @return The bytes for focus.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getFocusBytes() {
+    java.lang.Object ref = focus_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      focus_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   public static final int ENABLED_FIELD_NUMBER = 16;
   private boolean enabled_ = false;
   /**
@@ -3561,7 +4047,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasEnabled() {
-    return ((bitField0_ & 0x00000100) != 0);
+    return ((bitField0_ & 0x00001000) != 0);
   }
   /**
    * <pre>
@@ -3589,7 +4075,7 @@ private static final long serialVersionUID = 0L;
    * @return Whether the mode field is set.
    */
   @java.lang.Override public boolean hasMode() {
-    return ((bitField0_ & 0x00000200) != 0);
+    return ((bitField0_ & 0x00002000) != 0);
   }
   /**
    * <pre>
@@ -3629,7 +4115,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasEntropy() {
-    return ((bitField0_ & 0x00000400) != 0);
+    return ((bitField0_ & 0x00004000) != 0);
   }
   /**
    * <pre>
@@ -3777,7 +4263,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -3791,7 +4278,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -3804,7 +4292,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -3818,7 +4307,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -3893,7 +4383,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasCreatedBy() {
-    return ((bitField0_ & 0x00000800) != 0);
+    return ((bitField0_ & 0x00008000) != 0);
   }
   /**
    * <pre>
@@ -3953,7 +4443,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedAt() {
-    return ((bitField0_ & 0x00001000) != 0);
+    return ((bitField0_ & 0x00010000) != 0);
   }
   /**
    * <pre>
@@ -3992,7 +4482,7 @@ private static final long serialVersionUID = 0L;
    */
   @java.lang.Override
   public boolean hasUpdatedBy() {
-    return ((bitField0_ & 0x00002000) != 0);
+    return ((bitField0_ & 0x00020000) != 0);
   }
   /**
    * <pre>
@@ -4162,25 +4652,25 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < languages_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 15, languages_.getRaw(i));
     }
-    if (((bitField0_ & 0x00000100) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       output.writeBool(16, enabled_);
     }
-    if (((bitField0_ & 0x00000200) != 0)) {
+    if (((bitField0_ & 0x00002000) != 0)) {
       output.writeEnum(17, mode_);
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 18, etag_);
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 19, createdBy_);
     }
-    if (((bitField0_ & 0x00001000) != 0)) {
+    if (((bitField0_ & 0x00010000) != 0)) {
       output.writeMessage(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00002000) != 0)) {
+    if (((bitField0_ & 0x00020000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, updatedBy_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00004000) != 0)) {
       output.writeMessage(22, getEntropy());
     }
     for (int i = 0; i < stopwords_.size(); i++) {
@@ -4197,6 +4687,36 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
+    }
+    for (int i = 0; i < any_.size(); i++) {
+      output.writeMessage(41, any_.get(i));
+    }
+    for (int i = 0; i < all_.size(); i++) {
+      output.writeMessage(42, all_.get(i));
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      output.writeMessage(43, getNot());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      output.writeMessage(44, getInside());
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      output.writeMessage(45, getNotInside());
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      output.writeMessage(46, getHas());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(depth_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 47, depth_);
+    }
+    com.google.protobuf.GeneratedMessage
+      .serializeStringMapTo(
+        output,
+        internalGetWhere(),
+        WhereDefaultEntryHolder.defaultEntry,
+        48);
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 49, focus_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -4271,28 +4791,28 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 1 * getLanguagesList().size();
     }
-    if (((bitField0_ & 0x00000100) != 0)) {
+    if (((bitField0_ & 0x00001000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(16, enabled_);
     }
-    if (((bitField0_ & 0x00000200) != 0)) {
+    if (((bitField0_ & 0x00002000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(17, mode_);
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(18, etag_);
     }
-    if (((bitField0_ & 0x00000800) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(19, createdBy_);
     }
-    if (((bitField0_ & 0x00001000) != 0)) {
+    if (((bitField0_ & 0x00010000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(20, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00002000) != 0)) {
+    if (((bitField0_ & 0x00020000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, updatedBy_);
     }
-    if (((bitField0_ & 0x00000400) != 0)) {
+    if (((bitField0_ & 0x00004000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(22, getEntropy());
     }
@@ -4335,6 +4855,46 @@ private static final long serialVersionUID = 0L;
       }
       size += dataSize;
       size += 2 * getInList().size();
+    }
+    for (int i = 0; i < any_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(41, any_.get(i));
+    }
+    for (int i = 0; i < all_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(42, all_.get(i));
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(43, getNot());
+    }
+    if (((bitField0_ & 0x00000200) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(44, getInside());
+    }
+    if (((bitField0_ & 0x00000400) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(45, getNotInside());
+    }
+    if (((bitField0_ & 0x00000800) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(46, getHas());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(depth_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(47, depth_);
+    }
+    for (java.util.Map.Entry<java.lang.String, io.prwarden.v1.Condition.Test> entry
+         : internalGetWhere().getMap().entrySet()) {
+      com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test>
+      where__ = WhereDefaultEntryHolder.defaultEntry.newBuilderForType()
+          .setKey(entry.getKey())
+          .setValue(entry.getValue())
+          .build();
+      size += com.google.protobuf.CodedOutputStream
+          .computeMessageSize(48, where__);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(49, focus_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -4404,6 +4964,36 @@ private static final long serialVersionUID = 0L;
         .equals(other.getLanguagesList())) return false;
     if (!getInList()
         .equals(other.getInList())) return false;
+    if (!getAnyList()
+        .equals(other.getAnyList())) return false;
+    if (!getAllList()
+        .equals(other.getAllList())) return false;
+    if (hasNot() != other.hasNot()) return false;
+    if (hasNot()) {
+      if (!getNot()
+          .equals(other.getNot())) return false;
+    }
+    if (hasInside() != other.hasInside()) return false;
+    if (hasInside()) {
+      if (!getInside()
+          .equals(other.getInside())) return false;
+    }
+    if (hasNotInside() != other.hasNotInside()) return false;
+    if (hasNotInside()) {
+      if (!getNotInside()
+          .equals(other.getNotInside())) return false;
+    }
+    if (hasHas() != other.hasHas()) return false;
+    if (hasHas()) {
+      if (!getHas()
+          .equals(other.getHas())) return false;
+    }
+    if (!getDepth()
+        .equals(other.getDepth())) return false;
+    if (!internalGetWhere().equals(
+        other.internalGetWhere())) return false;
+    if (!getFocus()
+        .equals(other.getFocus())) return false;
     if (hasEnabled() != other.hasEnabled()) return false;
     if (hasEnabled()) {
       if (getEnabled()
@@ -4510,6 +5100,38 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + IN_FIELD_NUMBER;
       hash = (53 * hash) + getInList().hashCode();
     }
+    if (getAnyCount() > 0) {
+      hash = (37 * hash) + ANY_FIELD_NUMBER;
+      hash = (53 * hash) + getAnyList().hashCode();
+    }
+    if (getAllCount() > 0) {
+      hash = (37 * hash) + ALL_FIELD_NUMBER;
+      hash = (53 * hash) + getAllList().hashCode();
+    }
+    if (hasNot()) {
+      hash = (37 * hash) + NOT_FIELD_NUMBER;
+      hash = (53 * hash) + getNot().hashCode();
+    }
+    if (hasInside()) {
+      hash = (37 * hash) + INSIDE_FIELD_NUMBER;
+      hash = (53 * hash) + getInside().hashCode();
+    }
+    if (hasNotInside()) {
+      hash = (37 * hash) + NOT_INSIDE_FIELD_NUMBER;
+      hash = (53 * hash) + getNotInside().hashCode();
+    }
+    if (hasHas()) {
+      hash = (37 * hash) + HAS_FIELD_NUMBER;
+      hash = (53 * hash) + getHas().hashCode();
+    }
+    hash = (37 * hash) + DEPTH_FIELD_NUMBER;
+    hash = (53 * hash) + getDepth().hashCode();
+    if (!internalGetWhere().getMap().isEmpty()) {
+      hash = (37 * hash) + WHERE_FIELD_NUMBER;
+      hash = (53 * hash) + internalGetWhere().hashCode();
+    }
+    hash = (37 * hash) + FOCUS_FIELD_NUMBER;
+    hash = (53 * hash) + getFocus().hashCode();
     if (hasEnabled()) {
       hash = (37 * hash) + ENABLED_FIELD_NUMBER;
       hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
@@ -4667,6 +5289,28 @@ private static final long serialVersionUID = 0L;
       return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_descriptor;
     }
 
+    @SuppressWarnings({"rawtypes"})
+    protected com.google.protobuf.MapFieldReflectionAccessor internalGetMapFieldReflection(
+        int number) {
+      switch (number) {
+        case 48:
+          return internalGetWhere();
+        default:
+          throw new RuntimeException(
+              "Invalid map field number: " + number);
+      }
+    }
+    @SuppressWarnings({"rawtypes"})
+    protected com.google.protobuf.MapFieldReflectionAccessor internalGetMutableMapFieldReflection(
+        int number) {
+      switch (number) {
+        case 48:
+          return internalGetMutableWhere();
+        default:
+          throw new RuntimeException(
+              "Invalid map field number: " + number);
+      }
+    }
     @java.lang.Override
     protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
         internalGetFieldAccessorTable() {
@@ -4692,6 +5336,12 @@ private static final long serialVersionUID = 0L;
         internalGetCasesFieldBuilder();
         internalGetCreatedAtFieldBuilder();
         internalGetMatchingCostFieldBuilder();
+        internalGetAnyFieldBuilder();
+        internalGetAllFieldBuilder();
+        internalGetNotFieldBuilder();
+        internalGetInsideFieldBuilder();
+        internalGetNotInsideFieldBuilder();
+        internalGetHasFieldBuilder();
         internalGetEntropyFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
       }
@@ -4700,6 +5350,7 @@ private static final long serialVersionUID = 0L;
     public Builder clear() {
       super.clear();
       bitField0_ = 0;
+      bitField1_ = 0;
       id_ = "";
       type_ = 0;
       pattern_ = "";
@@ -4735,6 +5386,43 @@ private static final long serialVersionUID = 0L;
           com.google.protobuf.LazyStringArrayList.emptyList();
       in_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      if (anyBuilder_ == null) {
+        any_ = java.util.Collections.emptyList();
+      } else {
+        any_ = null;
+        anyBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00010000);
+      if (allBuilder_ == null) {
+        all_ = java.util.Collections.emptyList();
+      } else {
+        all_ = null;
+        allBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00020000);
+      not_ = null;
+      if (notBuilder_ != null) {
+        notBuilder_.dispose();
+        notBuilder_ = null;
+      }
+      inside_ = null;
+      if (insideBuilder_ != null) {
+        insideBuilder_.dispose();
+        insideBuilder_ = null;
+      }
+      notInside_ = null;
+      if (notInsideBuilder_ != null) {
+        notInsideBuilder_.dispose();
+        notInsideBuilder_ = null;
+      }
+      has_ = null;
+      if (hasBuilder_ != null) {
+        hasBuilder_.dispose();
+        hasBuilder_ = null;
+      }
+      depth_ = "";
+      internalGetMutableWhere().clear();
+      focus_ = "";
       enabled_ = false;
       mode_ = 0;
       entropy_ = null;
@@ -4784,9 +5472,32 @@ private static final long serialVersionUID = 0L;
     @java.lang.Override
     public io.prwarden.v1.Rule buildPartial() {
       io.prwarden.v1.Rule result = new io.prwarden.v1.Rule(this);
+      buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
+      if (bitField1_ != 0) { buildPartial1(result); }
       onBuilt();
       return result;
+    }
+
+    private void buildPartialRepeatedFields(io.prwarden.v1.Rule result) {
+      if (anyBuilder_ == null) {
+        if (((bitField0_ & 0x00010000) != 0)) {
+          any_ = java.util.Collections.unmodifiableList(any_);
+          bitField0_ = (bitField0_ & ~0x00010000);
+        }
+        result.any_ = any_;
+      } else {
+        result.any_ = anyBuilder_.build();
+      }
+      if (allBuilder_ == null) {
+        if (((bitField0_ & 0x00020000) != 0)) {
+          all_ = java.util.Collections.unmodifiableList(all_);
+          bitField0_ = (bitField0_ & ~0x00020000);
+        }
+        result.all_ = all_;
+      } else {
+        result.all_ = allBuilder_.build();
+      }
     }
 
     private void buildPartial0(io.prwarden.v1.Rule result) {
@@ -4859,50 +5570,89 @@ private static final long serialVersionUID = 0L;
         in_.makeImmutable();
         result.in_ = in_;
       }
-      if (((from_bitField0_ & 0x00010000) != 0)) {
-        result.enabled_ = enabled_;
+      if (((from_bitField0_ & 0x00040000) != 0)) {
+        result.not_ = notBuilder_ == null
+            ? not_
+            : notBuilder_.build();
         to_bitField0_ |= 0x00000100;
       }
-      if (((from_bitField0_ & 0x00020000) != 0)) {
-        result.mode_ = mode_;
+      if (((from_bitField0_ & 0x00080000) != 0)) {
+        result.inside_ = insideBuilder_ == null
+            ? inside_
+            : insideBuilder_.build();
         to_bitField0_ |= 0x00000200;
       }
-      if (((from_bitField0_ & 0x00040000) != 0)) {
+      if (((from_bitField0_ & 0x00100000) != 0)) {
+        result.notInside_ = notInsideBuilder_ == null
+            ? notInside_
+            : notInsideBuilder_.build();
+        to_bitField0_ |= 0x00000400;
+      }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        result.has_ = hasBuilder_ == null
+            ? has_
+            : hasBuilder_.build();
+        to_bitField0_ |= 0x00000800;
+      }
+      if (((from_bitField0_ & 0x00400000) != 0)) {
+        result.depth_ = depth_;
+      }
+      if (((from_bitField0_ & 0x00800000) != 0)) {
+        result.where_ = internalGetWhere().build(WhereDefaultEntryHolder.defaultEntry);
+      }
+      if (((from_bitField0_ & 0x01000000) != 0)) {
+        result.focus_ = focus_;
+      }
+      if (((from_bitField0_ & 0x02000000) != 0)) {
+        result.enabled_ = enabled_;
+        to_bitField0_ |= 0x00001000;
+      }
+      if (((from_bitField0_ & 0x04000000) != 0)) {
+        result.mode_ = mode_;
+        to_bitField0_ |= 0x00002000;
+      }
+      if (((from_bitField0_ & 0x08000000) != 0)) {
         result.entropy_ = entropyBuilder_ == null
             ? entropy_
             : entropyBuilder_.build();
-        to_bitField0_ |= 0x00000400;
+        to_bitField0_ |= 0x00004000;
       }
-      if (((from_bitField0_ & 0x00080000) != 0)) {
+      if (((from_bitField0_ & 0x10000000) != 0)) {
         stopwords_.makeImmutable();
         result.stopwords_ = stopwords_;
       }
-      if (((from_bitField0_ & 0x00100000) != 0)) {
+      if (((from_bitField0_ & 0x20000000) != 0)) {
         allow_.makeImmutable();
         result.allow_ = allow_;
       }
-      if (((from_bitField0_ & 0x00200000) != 0)) {
+      if (((from_bitField0_ & 0x40000000) != 0)) {
         supersedes_.makeImmutable();
         result.supersedes_ = supersedes_;
       }
-      if (((from_bitField0_ & 0x00400000) != 0)) {
+      if (((from_bitField0_ & 0x80000000) != 0)) {
         result.etag_ = etag_;
       }
-      if (((from_bitField0_ & 0x00800000) != 0)) {
+      result.bitField0_ |= to_bitField0_;
+    }
+
+    private void buildPartial1(io.prwarden.v1.Rule result) {
+      int from_bitField1_ = bitField1_;
+      int to_bitField0_ = 0;
+      if (((from_bitField1_ & 0x00000001) != 0)) {
         result.createdBy_ = createdBy_;
-        to_bitField0_ |= 0x00000800;
+        to_bitField0_ |= 0x00008000;
       }
-      if (((from_bitField0_ & 0x01000000) != 0)) {
+      if (((from_bitField1_ & 0x00000002) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
-        to_bitField0_ |= 0x00001000;
+        to_bitField0_ |= 0x00010000;
       }
-      if (((from_bitField0_ & 0x02000000) != 0)) {
+      if (((from_bitField1_ & 0x00000004) != 0)) {
         result.updatedBy_ = updatedBy_;
-        to_bitField0_ |= 0x00002000;
+        to_bitField0_ |= 0x00020000;
       }
-      if (((from_bitField0_ & 0x04000000) != 0)) {
+      if (((from_bitField1_ & 0x00000008) != 0)) {
         skip_.makeImmutable();
         result.skip_ = skip_;
       }
@@ -4998,6 +5748,83 @@ private static final long serialVersionUID = 0L;
         }
         onChanged();
       }
+      if (anyBuilder_ == null) {
+        if (!other.any_.isEmpty()) {
+          if (any_.isEmpty()) {
+            any_ = other.any_;
+            bitField0_ = (bitField0_ & ~0x00010000);
+          } else {
+            ensureAnyIsMutable();
+            any_.addAll(other.any_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.any_.isEmpty()) {
+          if (anyBuilder_.isEmpty()) {
+            anyBuilder_.dispose();
+            anyBuilder_ = null;
+            any_ = other.any_;
+            bitField0_ = (bitField0_ & ~0x00010000);
+            anyBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetAnyFieldBuilder() : null;
+          } else {
+            anyBuilder_.addAllMessages(other.any_);
+          }
+        }
+      }
+      if (allBuilder_ == null) {
+        if (!other.all_.isEmpty()) {
+          if (all_.isEmpty()) {
+            all_ = other.all_;
+            bitField0_ = (bitField0_ & ~0x00020000);
+          } else {
+            ensureAllIsMutable();
+            all_.addAll(other.all_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.all_.isEmpty()) {
+          if (allBuilder_.isEmpty()) {
+            allBuilder_.dispose();
+            allBuilder_ = null;
+            all_ = other.all_;
+            bitField0_ = (bitField0_ & ~0x00020000);
+            allBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetAllFieldBuilder() : null;
+          } else {
+            allBuilder_.addAllMessages(other.all_);
+          }
+        }
+      }
+      if (other.hasNot()) {
+        mergeNot(other.getNot());
+      }
+      if (other.hasInside()) {
+        mergeInside(other.getInside());
+      }
+      if (other.hasNotInside()) {
+        mergeNotInside(other.getNotInside());
+      }
+      if (other.hasHas()) {
+        mergeHas(other.getHas());
+      }
+      if (!other.getDepth().isEmpty()) {
+        depth_ = other.depth_;
+        bitField0_ |= 0x00400000;
+        onChanged();
+      }
+      internalGetMutableWhere().mergeFrom(
+          other.internalGetWhere());
+      bitField0_ |= 0x00800000;
+      if (!other.getFocus().isEmpty()) {
+        focus_ = other.focus_;
+        bitField0_ |= 0x01000000;
+        onChanged();
+      }
       if (other.hasEnabled()) {
         setEnabled(other.getEnabled());
       }
@@ -5010,7 +5837,7 @@ private static final long serialVersionUID = 0L;
       if (!other.stopwords_.isEmpty()) {
         if (stopwords_.isEmpty()) {
           stopwords_ = other.stopwords_;
-          bitField0_ |= 0x00080000;
+          bitField0_ |= 0x10000000;
         } else {
           ensureStopwordsIsMutable();
           stopwords_.addAll(other.stopwords_);
@@ -5020,7 +5847,7 @@ private static final long serialVersionUID = 0L;
       if (!other.allow_.isEmpty()) {
         if (allow_.isEmpty()) {
           allow_ = other.allow_;
-          bitField0_ |= 0x00100000;
+          bitField0_ |= 0x20000000;
         } else {
           ensureAllowIsMutable();
           allow_.addAll(other.allow_);
@@ -5030,7 +5857,7 @@ private static final long serialVersionUID = 0L;
       if (!other.supersedes_.isEmpty()) {
         if (supersedes_.isEmpty()) {
           supersedes_ = other.supersedes_;
-          bitField0_ |= 0x00200000;
+          bitField0_ |= 0x40000000;
         } else {
           ensureSupersedesIsMutable();
           supersedes_.addAll(other.supersedes_);
@@ -5039,12 +5866,12 @@ private static final long serialVersionUID = 0L;
       }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00400000;
+        bitField0_ |= 0x80000000;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00800000;
+        bitField1_ |= 0x00000001;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -5052,13 +5879,13 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x02000000;
+        bitField1_ |= 0x00000004;
         onChanged();
       }
       if (!other.skip_.isEmpty()) {
         if (skip_.isEmpty()) {
           skip_ = other.skip_;
-          bitField0_ |= 0x04000000;
+          bitField1_ |= 0x00000008;
         } else {
           ensureSkipIsMutable();
           skip_.addAll(other.skip_);
@@ -5178,41 +6005,41 @@ private static final long serialVersionUID = 0L;
             } // case 122
             case 128: {
               enabled_ = input.readBool();
-              bitField0_ |= 0x00010000;
+              bitField0_ |= 0x02000000;
               break;
             } // case 128
             case 136: {
               mode_ = input.readEnum();
-              bitField0_ |= 0x00020000;
+              bitField0_ |= 0x04000000;
               break;
             } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00400000;
+              bitField0_ |= 0x80000000;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00800000;
+              bitField1_ |= 0x00000001;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x01000000;
+              bitField1_ |= 0x00000002;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x02000000;
+              bitField1_ |= 0x00000004;
               break;
             } // case 170
             case 178: {
               input.readMessage(
                   internalGetEntropyFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00040000;
+              bitField0_ |= 0x08000000;
               break;
             } // case 178
             case 186: {
@@ -5245,6 +6072,79 @@ private static final long serialVersionUID = 0L;
               in_.add(s);
               break;
             } // case 322
+            case 330: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (anyBuilder_ == null) {
+                ensureAnyIsMutable();
+                any_.add(m);
+              } else {
+                anyBuilder_.addMessage(m);
+              }
+              break;
+            } // case 330
+            case 338: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (allBuilder_ == null) {
+                ensureAllIsMutable();
+                all_.add(m);
+              } else {
+                allBuilder_.addMessage(m);
+              }
+              break;
+            } // case 338
+            case 346: {
+              input.readMessage(
+                  internalGetNotFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00040000;
+              break;
+            } // case 346
+            case 354: {
+              input.readMessage(
+                  internalGetInsideFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00080000;
+              break;
+            } // case 354
+            case 362: {
+              input.readMessage(
+                  internalGetNotInsideFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00100000;
+              break;
+            } // case 362
+            case 370: {
+              input.readMessage(
+                  internalGetHasFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00200000;
+              break;
+            } // case 370
+            case 378: {
+              depth_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00400000;
+              break;
+            } // case 378
+            case 386: {
+              com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test>
+              where__ = input.readMessage(
+                  WhereDefaultEntryHolder.defaultEntry.getParserForType(), extensionRegistry);
+              internalGetMutableWhere().ensureBuilderMap().put(
+                  where__.getKey(), where__.getValue());
+              bitField0_ |= 0x00800000;
+              break;
+            } // case 386
+            case 394: {
+              focus_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x01000000;
+              break;
+            } // case 394
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5261,6 +6161,7 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     private int bitField0_;
+    private int bitField1_;
 
     private java.lang.Object id_ = "";
     /**
@@ -5453,7 +6354,8 @@ private static final long serialVersionUID = 0L;
      * instructions when compiled, at most 10,000 ranges of characters in its classes, and
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+     * type `structure` `any` or `all` may stand for it.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5477,7 +6379,8 @@ private static final long serialVersionUID = 0L;
      * instructions when compiled, at most 10,000 ranges of characters in its classes, and
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+     * type `structure` `any` or `all` may stand for it.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5502,7 +6405,8 @@ private static final long serialVersionUID = 0L;
      * instructions when compiled, at most 10,000 ranges of characters in its classes, and
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+     * type `structure` `any` or `all` may stand for it.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5523,7 +6427,8 @@ private static final long serialVersionUID = 0L;
      * instructions when compiled, at most 10,000 ranges of characters in its classes, and
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+     * type `structure` `any` or `all` may stand for it.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5541,7 +6446,8 @@ private static final long serialVersionUID = 0L;
      * instructions when compiled, at most 10,000 ranges of characters in its classes, and
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+     * type `structure` `any` or `all` may stand for it.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -7164,6 +8070,1647 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private java.util.List<io.prwarden.v1.Condition> any_ =
+      java.util.Collections.emptyList();
+    private void ensureAnyIsMutable() {
+      if (!((bitField0_ & 0x00010000) != 0)) {
+        any_ = new java.util.ArrayList<io.prwarden.v1.Condition>(any_);
+        bitField0_ |= 0x00010000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> anyBuilder_;
+
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getAnyList() {
+      if (anyBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(any_);
+      } else {
+        return anyBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public int getAnyCount() {
+      if (anyBuilder_ == null) {
+        return any_.size();
+      } else {
+        return anyBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition getAny(int index) {
+      if (anyBuilder_ == null) {
+        return any_.get(index);
+      } else {
+        return anyBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder setAny(
+        int index, io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.set(index, value);
+        onChanged();
+      } else {
+        anyBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder setAny(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder addAny(io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.add(value);
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        int index, io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.add(index, value);
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.add(builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder addAllAny(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, any_);
+        onChanged();
+      } else {
+        anyBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder clearAny() {
+      if (anyBuilder_ == null) {
+        any_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00010000);
+        onChanged();
+      } else {
+        anyBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public Builder removeAny(int index) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.remove(index);
+        onChanged();
+      } else {
+        anyBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getAnyBuilder(
+        int index) {
+      return internalGetAnyFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+        int index) {
+      if (anyBuilder_ == null) {
+        return any_.get(index);  } else {
+        return anyBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getAnyOrBuilderList() {
+      if (anyBuilder_ != null) {
+        return anyBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(any_);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAnyBuilder() {
+      return internalGetAnyFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAnyBuilder(
+        int index) {
+      return internalGetAnyFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getAnyBuilderList() {
+      return internalGetAnyFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetAnyFieldBuilder() {
+      if (anyBuilder_ == null) {
+        anyBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                any_,
+                ((bitField0_ & 0x00010000) != 0),
+                getParentForChildren(),
+                isClean());
+        any_ = null;
+      }
+      return anyBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> all_ =
+      java.util.Collections.emptyList();
+    private void ensureAllIsMutable() {
+      if (!((bitField0_ & 0x00020000) != 0)) {
+        all_ = new java.util.ArrayList<io.prwarden.v1.Condition>(all_);
+        bitField0_ |= 0x00020000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> allBuilder_;
+
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getAllList() {
+      if (allBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(all_);
+      } else {
+        return allBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public int getAllCount() {
+      if (allBuilder_ == null) {
+        return all_.size();
+      } else {
+        return allBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition getAll(int index) {
+      if (allBuilder_ == null) {
+        return all_.get(index);
+      } else {
+        return allBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder setAll(
+        int index, io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.set(index, value);
+        onChanged();
+      } else {
+        allBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder setAll(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder addAll(io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.add(value);
+        onChanged();
+      } else {
+        allBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        int index, io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.add(index, value);
+        onChanged();
+      } else {
+        allBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.add(builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder addAllAll(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, all_);
+        onChanged();
+      } else {
+        allBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder clearAll() {
+      if (allBuilder_ == null) {
+        all_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00020000);
+        onChanged();
+      } else {
+        allBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public Builder removeAll(int index) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.remove(index);
+        onChanged();
+      } else {
+        allBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getAllBuilder(
+        int index) {
+      return internalGetAllFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+        int index) {
+      if (allBuilder_ == null) {
+        return all_.get(index);  } else {
+        return allBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getAllOrBuilderList() {
+      if (allBuilder_ != null) {
+        return allBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(all_);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAllBuilder() {
+      return internalGetAllFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAllBuilder(
+        int index) {
+      return internalGetAllFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getAllBuilderList() {
+      return internalGetAllFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetAllFieldBuilder() {
+      if (allBuilder_ == null) {
+        allBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                all_,
+                ((bitField0_ & 0x00020000) != 0),
+                getParentForChildren(),
+                isClean());
+        all_ = null;
+      }
+      return allBuilder_;
+    }
+
+    private io.prwarden.v1.Condition not_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> notBuilder_;
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     * @return Whether the not field is set.
+     */
+    public boolean hasNot() {
+      return ((bitField0_ & 0x00040000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     * @return The not.
+     */
+    public io.prwarden.v1.Condition getNot() {
+      if (notBuilder_ == null) {
+        return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+      } else {
+        return notBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public Builder setNot(io.prwarden.v1.Condition value) {
+      if (notBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        not_ = value;
+      } else {
+        notBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public Builder setNot(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (notBuilder_ == null) {
+        not_ = builderForValue.build();
+      } else {
+        notBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public Builder mergeNot(io.prwarden.v1.Condition value) {
+      if (notBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0) &&
+          not_ != null &&
+          not_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getNotBuilder().mergeFrom(value);
+        } else {
+          not_ = value;
+        }
+      } else {
+        notBuilder_.mergeFrom(value);
+      }
+      if (not_ != null) {
+        bitField0_ |= 0x00040000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public Builder clearNot() {
+      bitField0_ = (bitField0_ & ~0x00040000);
+      not_ = null;
+      if (notBuilder_ != null) {
+        notBuilder_.dispose();
+        notBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getNotBuilder() {
+      bitField0_ |= 0x00040000;
+      onChanged();
+      return internalGetNotFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getNotOrBuilder() {
+      if (notBuilder_ != null) {
+        return notBuilder_.getMessageOrBuilder();
+      } else {
+        return not_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : not_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetNotFieldBuilder() {
+      if (notBuilder_ == null) {
+        notBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getNot(),
+                getParentForChildren(),
+                isClean());
+        not_ = null;
+      }
+      return notBuilder_;
+    }
+
+    private io.prwarden.v1.Condition inside_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> insideBuilder_;
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     * @return Whether the inside field is set.
+     */
+    public boolean hasInside() {
+      return ((bitField0_ & 0x00080000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     * @return The inside.
+     */
+    public io.prwarden.v1.Condition getInside() {
+      if (insideBuilder_ == null) {
+        return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+      } else {
+        return insideBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public Builder setInside(io.prwarden.v1.Condition value) {
+      if (insideBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        inside_ = value;
+      } else {
+        insideBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public Builder setInside(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (insideBuilder_ == null) {
+        inside_ = builderForValue.build();
+      } else {
+        insideBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public Builder mergeInside(io.prwarden.v1.Condition value) {
+      if (insideBuilder_ == null) {
+        if (((bitField0_ & 0x00080000) != 0) &&
+          inside_ != null &&
+          inside_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getInsideBuilder().mergeFrom(value);
+        } else {
+          inside_ = value;
+        }
+      } else {
+        insideBuilder_.mergeFrom(value);
+      }
+      if (inside_ != null) {
+        bitField0_ |= 0x00080000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public Builder clearInside() {
+      bitField0_ = (bitField0_ & ~0x00080000);
+      inside_ = null;
+      if (insideBuilder_ != null) {
+        insideBuilder_.dispose();
+        insideBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getInsideBuilder() {
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return internalGetInsideFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder() {
+      if (insideBuilder_ != null) {
+        return insideBuilder_.getMessageOrBuilder();
+      } else {
+        return inside_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetInsideFieldBuilder() {
+      if (insideBuilder_ == null) {
+        insideBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getInside(),
+                getParentForChildren(),
+                isClean());
+        inside_ = null;
+      }
+      return insideBuilder_;
+    }
+
+    private io.prwarden.v1.Condition notInside_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> notInsideBuilder_;
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     * @return Whether the notInside field is set.
+     */
+    public boolean hasNotInside() {
+      return ((bitField0_ & 0x00100000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     * @return The notInside.
+     */
+    public io.prwarden.v1.Condition getNotInside() {
+      if (notInsideBuilder_ == null) {
+        return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+      } else {
+        return notInsideBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public Builder setNotInside(io.prwarden.v1.Condition value) {
+      if (notInsideBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        notInside_ = value;
+      } else {
+        notInsideBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public Builder setNotInside(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (notInsideBuilder_ == null) {
+        notInside_ = builderForValue.build();
+      } else {
+        notInsideBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public Builder mergeNotInside(io.prwarden.v1.Condition value) {
+      if (notInsideBuilder_ == null) {
+        if (((bitField0_ & 0x00100000) != 0) &&
+          notInside_ != null &&
+          notInside_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getNotInsideBuilder().mergeFrom(value);
+        } else {
+          notInside_ = value;
+        }
+      } else {
+        notInsideBuilder_.mergeFrom(value);
+      }
+      if (notInside_ != null) {
+        bitField0_ |= 0x00100000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public Builder clearNotInside() {
+      bitField0_ = (bitField0_ & ~0x00100000);
+      notInside_ = null;
+      if (notInsideBuilder_ != null) {
+        notInsideBuilder_.dispose();
+        notInsideBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getNotInsideBuilder() {
+      bitField0_ |= 0x00100000;
+      onChanged();
+      return internalGetNotInsideFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder() {
+      if (notInsideBuilder_ != null) {
+        return notInsideBuilder_.getMessageOrBuilder();
+      } else {
+        return notInside_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetNotInsideFieldBuilder() {
+      if (notInsideBuilder_ == null) {
+        notInsideBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getNotInside(),
+                getParentForChildren(),
+                isClean());
+        notInside_ = null;
+      }
+      return notInsideBuilder_;
+    }
+
+    private io.prwarden.v1.Condition has_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> hasBuilder_;
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     * @return Whether the has field is set.
+     */
+    public boolean hasHas() {
+      return ((bitField0_ & 0x00200000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     * @return The has.
+     */
+    public io.prwarden.v1.Condition getHas() {
+      if (hasBuilder_ == null) {
+        return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+      } else {
+        return hasBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public Builder setHas(io.prwarden.v1.Condition value) {
+      if (hasBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        has_ = value;
+      } else {
+        hasBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public Builder setHas(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (hasBuilder_ == null) {
+        has_ = builderForValue.build();
+      } else {
+        hasBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public Builder mergeHas(io.prwarden.v1.Condition value) {
+      if (hasBuilder_ == null) {
+        if (((bitField0_ & 0x00200000) != 0) &&
+          has_ != null &&
+          has_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getHasBuilder().mergeFrom(value);
+        } else {
+          has_ = value;
+        }
+      } else {
+        hasBuilder_.mergeFrom(value);
+      }
+      if (has_ != null) {
+        bitField0_ |= 0x00200000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public Builder clearHas() {
+      bitField0_ = (bitField0_ & ~0x00200000);
+      has_ = null;
+      if (hasBuilder_ != null) {
+        hasBuilder_.dispose();
+        hasBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getHasBuilder() {
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return internalGetHasFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getHasOrBuilder() {
+      if (hasBuilder_ != null) {
+        return hasBuilder_.getMessageOrBuilder();
+      } else {
+        return has_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : has_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetHasFieldBuilder() {
+      if (hasBuilder_ == null) {
+        hasBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getHas(),
+                getParentForChildren(),
+                isClean());
+        has_ = null;
+      }
+      return hasBuilder_;
+    }
+
+    private java.lang.Object depth_ = "";
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 47 [json_name = "depth"];</code>
+     * @return The depth.
+     */
+    public java.lang.String getDepth() {
+      java.lang.Object ref = depth_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        depth_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 47 [json_name = "depth"];</code>
+     * @return The bytes for depth.
+     */
+    public com.google.protobuf.ByteString
+        getDepthBytes() {
+      java.lang.Object ref = depth_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        depth_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 47 [json_name = "depth"];</code>
+     * @param value The depth to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDepth(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      depth_ = value;
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 47 [json_name = "depth"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearDepth() {
+      depth_ = getDefaultInstance().getDepth();
+      bitField0_ = (bitField0_ & ~0x00400000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 47 [json_name = "depth"];</code>
+     * @param value The bytes for depth to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDepthBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      depth_ = value;
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return this;
+    }
+
+    private static final class WhereConverter implements com.google.protobuf.MapFieldBuilder.Converter<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test> {
+      @java.lang.Override
+      public io.prwarden.v1.Condition.Test build(io.prwarden.v1.Condition.TestOrBuilder val) {
+        if (val instanceof io.prwarden.v1.Condition.Test) { return (io.prwarden.v1.Condition.Test) val; }
+        return ((io.prwarden.v1.Condition.Test.Builder) val).build();
+      }
+
+      @java.lang.Override
+      public com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test> defaultEntry() {
+        return WhereDefaultEntryHolder.defaultEntry;
+      }
+    };
+    private static final WhereConverter whereConverter = new WhereConverter();
+
+    private com.google.protobuf.MapFieldBuilder<
+        java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder> where_;
+    private com.google.protobuf.MapFieldBuilder<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder>
+        internalGetWhere() {
+      if (where_ == null) {
+        return new com.google.protobuf.MapFieldBuilder<>(whereConverter);
+      }
+      return where_;
+    }
+    private com.google.protobuf.MapFieldBuilder<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder>
+        internalGetMutableWhere() {
+      if (where_ == null) {
+        where_ = new com.google.protobuf.MapFieldBuilder<>(whereConverter);
+      }
+      bitField0_ |= 0x00800000;
+      onChanged();
+      return where_;
+    }
+    public int getWhereCount() {
+      return internalGetWhere().ensureBuilderMap().size();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public boolean containsWhere(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      return internalGetWhere().ensureBuilderMap().containsKey(key);
+    }
+    /**
+     * Use {@link #getWhereMap()} instead.
+     */
+    @java.lang.Override
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhere() {
+      return getWhereMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhereMap() {
+      return internalGetWhere().getImmutableMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+        java.lang.String key,
+        /* nullable */
+io.prwarden.v1.Condition.Test defaultValue) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> map = internalGetMutableWhere().ensureBuilderMap();
+      return map.containsKey(key) ? whereConverter.build(map.get(key)) : defaultValue;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Condition.Test getWhereOrThrow(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> map = internalGetMutableWhere().ensureBuilderMap();
+      if (!map.containsKey(key)) {
+        throw new java.lang.IllegalArgumentException();
+      }
+      return whereConverter.build(map.get(key));
+    }
+    public Builder clearWhere() {
+      bitField0_ = (bitField0_ & ~0x00800000);
+      internalGetMutableWhere().clear();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    public Builder removeWhere(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      internalGetMutableWhere().ensureBuilderMap()
+          .remove(key);
+      return this;
+    }
+    /**
+     * Use alternate mutation accessors instead.
+     */
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+        getMutableWhere() {
+      bitField0_ |= 0x00800000;
+      return internalGetMutableWhere().ensureMessageMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    public Builder putWhere(
+        java.lang.String key,
+        io.prwarden.v1.Condition.Test value) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      if (value == null) { throw new NullPointerException("map value"); }
+      internalGetMutableWhere().ensureBuilderMap()
+          .put(key, value);
+      bitField0_ |= 0x00800000;
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    public Builder putAllWhere(
+        java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> values) {
+      for (java.util.Map.Entry<java.lang.String, io.prwarden.v1.Condition.Test> e : values.entrySet()) {
+        if (e.getKey() == null || e.getValue() == null) {
+          throw new NullPointerException();
+        }
+      }
+      internalGetMutableWhere().ensureBuilderMap()
+          .putAll(values);
+      bitField0_ |= 0x00800000;
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+     */
+    public io.prwarden.v1.Condition.Test.Builder putWhereBuilderIfAbsent(
+        java.lang.String key) {
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> builderMap = internalGetMutableWhere().ensureBuilderMap();
+      io.prwarden.v1.Condition.TestOrBuilder entry = builderMap.get(key);
+      if (entry == null) {
+        entry = io.prwarden.v1.Condition.Test.newBuilder();
+        builderMap.put(key, entry);
+      }
+      if (entry instanceof io.prwarden.v1.Condition.Test) {
+        entry = ((io.prwarden.v1.Condition.Test) entry).toBuilder();
+        builderMap.put(key, entry);
+      }
+      return (io.prwarden.v1.Condition.Test.Builder) entry;
+    }
+
+    private java.lang.Object focus_ = "";
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 49 [json_name = "focus"];</code>
+     * @return The focus.
+     */
+    public java.lang.String getFocus() {
+      java.lang.Object ref = focus_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        focus_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 49 [json_name = "focus"];</code>
+     * @return The bytes for focus.
+     */
+    public com.google.protobuf.ByteString
+        getFocusBytes() {
+      java.lang.Object ref = focus_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        focus_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 49 [json_name = "focus"];</code>
+     * @param value The focus to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFocus(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      focus_ = value;
+      bitField0_ |= 0x01000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 49 [json_name = "focus"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFocus() {
+      focus_ = getDefaultInstance().getFocus();
+      bitField0_ = (bitField0_ & ~0x01000000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 49 [json_name = "focus"];</code>
+     * @param value The bytes for focus to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFocusBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      focus_ = value;
+      bitField0_ |= 0x01000000;
+      onChanged();
+      return this;
+    }
+
     private boolean enabled_ ;
     /**
      * <pre>
@@ -7176,7 +9723,7 @@ private static final long serialVersionUID = 0L;
      */
     @java.lang.Override
     public boolean hasEnabled() {
-      return ((bitField0_ & 0x00010000) != 0);
+      return ((bitField0_ & 0x02000000) != 0);
     }
     /**
      * <pre>
@@ -7204,7 +9751,7 @@ private static final long serialVersionUID = 0L;
     public Builder setEnabled(boolean value) {
 
       enabled_ = value;
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -7218,7 +9765,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearEnabled() {
-      bitField0_ = (bitField0_ & ~0x00010000);
+      bitField0_ = (bitField0_ & ~0x02000000);
       enabled_ = false;
       onChanged();
       return this;
@@ -7235,7 +9782,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the mode field is set.
      */
     @java.lang.Override public boolean hasMode() {
-      return ((bitField0_ & 0x00020000) != 0);
+      return ((bitField0_ & 0x04000000) != 0);
     }
     /**
      * <pre>
@@ -7261,7 +9808,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setModeValue(int value) {
       mode_ = value;
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -7291,7 +9838,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setMode(io.prwarden.v1.Rule.Mode value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x04000000;
       mode_ = value.getNumber();
       onChanged();
       return this;
@@ -7306,7 +9853,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearMode() {
-      bitField0_ = (bitField0_ & ~0x00020000);
+      bitField0_ = (bitField0_ & ~0x04000000);
       mode_ = 0;
       onChanged();
       return this;
@@ -7324,7 +9871,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the entropy field is set.
      */
     public boolean hasEntropy() {
-      return ((bitField0_ & 0x00040000) != 0);
+      return ((bitField0_ & 0x08000000) != 0);
     }
     /**
      * <pre>
@@ -7357,7 +9904,7 @@ private static final long serialVersionUID = 0L;
       } else {
         entropyBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x08000000;
       onChanged();
       return this;
     }
@@ -7375,7 +9922,7 @@ private static final long serialVersionUID = 0L;
       } else {
         entropyBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x08000000;
       onChanged();
       return this;
     }
@@ -7388,7 +9935,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeEntropy(io.prwarden.v1.Rule.Entropy value) {
       if (entropyBuilder_ == null) {
-        if (((bitField0_ & 0x00040000) != 0) &&
+        if (((bitField0_ & 0x08000000) != 0) &&
           entropy_ != null &&
           entropy_ != io.prwarden.v1.Rule.Entropy.getDefaultInstance()) {
           getEntropyBuilder().mergeFrom(value);
@@ -7399,7 +9946,7 @@ private static final long serialVersionUID = 0L;
         entropyBuilder_.mergeFrom(value);
       }
       if (entropy_ != null) {
-        bitField0_ |= 0x00040000;
+        bitField0_ |= 0x08000000;
         onChanged();
       }
       return this;
@@ -7412,7 +9959,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public Builder clearEntropy() {
-      bitField0_ = (bitField0_ & ~0x00040000);
+      bitField0_ = (bitField0_ & ~0x08000000);
       entropy_ = null;
       if (entropyBuilder_ != null) {
         entropyBuilder_.dispose();
@@ -7429,7 +9976,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public io.prwarden.v1.Rule.Entropy.Builder getEntropyBuilder() {
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x08000000;
       onChanged();
       return internalGetEntropyFieldBuilder().getBuilder();
     }
@@ -7475,7 +10022,7 @@ private static final long serialVersionUID = 0L;
       if (!stopwords_.isModifiable()) {
         stopwords_ = new com.google.protobuf.LazyStringArrayList(stopwords_);
       }
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x10000000;
     }
     /**
      * <pre>
@@ -7546,7 +10093,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.set(index, value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -7565,7 +10112,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -7584,7 +10131,7 @@ private static final long serialVersionUID = 0L;
       ensureStopwordsIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, stopwords_);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -7600,7 +10147,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearStopwords() {
       stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00080000);;
+      bitField0_ = (bitField0_ & ~0x10000000);;
       onChanged();
       return this;
     }
@@ -7620,7 +10167,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -7631,7 +10178,7 @@ private static final long serialVersionUID = 0L;
       if (!allow_.isModifiable()) {
         allow_ = new com.google.protobuf.LazyStringArrayList(allow_);
       }
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x20000000;
     }
     /**
      * <pre>
@@ -7702,7 +10249,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.set(index, value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x20000000;
       onChanged();
       return this;
     }
@@ -7721,7 +10268,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x20000000;
       onChanged();
       return this;
     }
@@ -7740,7 +10287,7 @@ private static final long serialVersionUID = 0L;
       ensureAllowIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, allow_);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x20000000;
       onChanged();
       return this;
     }
@@ -7756,7 +10303,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearAllow() {
       allow_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00100000);;
+      bitField0_ = (bitField0_ & ~0x20000000);;
       onChanged();
       return this;
     }
@@ -7776,7 +10323,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x20000000;
       onChanged();
       return this;
     }
@@ -7787,13 +10334,14 @@ private static final long serialVersionUID = 0L;
       if (!supersedes_.isModifiable()) {
         supersedes_ = new com.google.protobuf.LazyStringArrayList(supersedes_);
       }
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x40000000;
     }
     /**
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7808,7 +10356,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7821,7 +10370,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7835,7 +10385,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7850,7 +10401,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7863,7 +10415,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.set(index, value);
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -7871,7 +10423,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7883,7 +10436,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -7891,7 +10444,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7903,7 +10457,7 @@ private static final long serialVersionUID = 0L;
       ensureSupersedesIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, supersedes_);
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -7911,7 +10465,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7920,7 +10475,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearSupersedes() {
       supersedes_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00200000);;
+      bitField0_ = (bitField0_ & ~0x40000000);;
       onChanged();
       return this;
     }
@@ -7928,7 +10483,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Identifiers of rules that have no hit on a line on which this one has: at most 50.
      * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-     * default rules. Not with `multiline`.
+     * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+     * of its finding.
      * </pre>
      *
      * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -7941,7 +10497,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -8004,7 +10560,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00400000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -8019,7 +10575,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00400000);
+      bitField0_ = (bitField0_ & ~0x80000000);
       onChanged();
       return this;
     }
@@ -8038,7 +10594,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00400000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -8054,7 +10610,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField0_ & 0x00800000) != 0);
+      return ((bitField1_ & 0x00000001) != 0);
     }
     /**
      * <pre>
@@ -8113,7 +10669,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00800000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -8128,7 +10684,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00800000);
+      bitField1_ = (bitField1_ & ~0x00000001);
       onChanged();
       return this;
     }
@@ -8147,7 +10703,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00800000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -8164,7 +10720,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x01000000) != 0);
+      return ((bitField1_ & 0x00000002) != 0);
     }
     /**
      * <pre>
@@ -8197,7 +10753,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x01000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -8215,7 +10771,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x01000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -8228,7 +10784,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x01000000) != 0) &&
+        if (((bitField1_ & 0x00000002) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -8239,7 +10795,7 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x01000000;
+        bitField1_ |= 0x00000002;
         onChanged();
       }
       return this;
@@ -8252,7 +10808,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x01000000);
+      bitField1_ = (bitField1_ & ~0x00000002);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -8269,7 +10825,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x01000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -8319,7 +10875,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x02000000) != 0);
+      return ((bitField1_ & 0x00000004) != 0);
     }
     /**
      * <pre>
@@ -8375,7 +10931,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x02000000;
+      bitField1_ |= 0x00000004;
       onChanged();
       return this;
     }
@@ -8389,7 +10945,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x02000000);
+      bitField1_ = (bitField1_ & ~0x00000004);
       onChanged();
       return this;
     }
@@ -8407,7 +10963,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x02000000;
+      bitField1_ |= 0x00000004;
       onChanged();
       return this;
     }
@@ -8418,7 +10974,7 @@ private static final long serialVersionUID = 0L;
       if (!skip_.isModifiable()) {
         skip_ = new com.google.protobuf.LazyStringArrayList(skip_);
       }
-      bitField0_ |= 0x04000000;
+      bitField1_ |= 0x00000008;
     }
     /**
      * <pre>
@@ -8499,7 +11055,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.set(index, value);
-      bitField0_ |= 0x04000000;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }
@@ -8520,7 +11076,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField0_ |= 0x04000000;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }
@@ -8541,7 +11097,7 @@ private static final long serialVersionUID = 0L;
       ensureSkipIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, skip_);
-      bitField0_ |= 0x04000000;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }
@@ -8559,7 +11115,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearSkip() {
       skip_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x04000000);;
+      bitField1_ = (bitField1_ & ~0x00000008);;
       onChanged();
       return this;
     }
@@ -8581,7 +11137,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField0_ |= 0x04000000;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }

@@ -68,7 +68,8 @@ public interface RuleOrBuilder extends
    * instructions when compiled, at most 10,000 ranges of characters in its classes, and
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+   * type `structure` `any` or `all` may stand for it.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -81,7 +82,8 @@ public interface RuleOrBuilder extends
    * instructions when compiled, at most 10,000 ranges of characters in its classes, and
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
-   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
+   * type `structure` `any` or `all` may stand for it.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -485,6 +487,301 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getAnyList();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  io.prwarden.v1.Condition getAny(int index);
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  int getAnyCount();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAnyOrBuilderList();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 41 [json_name = "any"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getAllList();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  io.prwarden.v1.Condition getAll(int index);
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  int getAllCount();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAllOrBuilderList();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 42 [json_name = "all"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   * @return Whether the not field is set.
+   */
+  boolean hasNot();
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   * @return The not.
+   */
+  io.prwarden.v1.Condition getNot();
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 43 [json_name = "not"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getNotOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   * @return Whether the inside field is set.
+   */
+  boolean hasInside();
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   * @return The inside.
+   */
+  io.prwarden.v1.Condition getInside();
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 44 [json_name = "inside"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   * @return Whether the notInside field is set.
+   */
+  boolean hasNotInside();
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   * @return The notInside.
+   */
+  io.prwarden.v1.Condition getNotInside();
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 45 [json_name = "notInside"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   * @return Whether the has field is set.
+   */
+  boolean hasHas();
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   * @return The has.
+   */
+  io.prwarden.v1.Condition getHas();
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 46 [json_name = "has"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getHasOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 47 [json_name = "depth"];</code>
+   * @return The depth.
+   */
+  java.lang.String getDepth();
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 47 [json_name = "depth"];</code>
+   * @return The bytes for depth.
+   */
+  com.google.protobuf.ByteString
+      getDepthBytes();
+
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  int getWhereCount();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  boolean containsWhere(
+      java.lang.String key);
+  /**
+   * Use {@link #getWhereMap()} instead.
+   */
+  @java.lang.Deprecated
+  java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+  getWhere();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+  getWhereMap();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+      java.lang.String key,
+      /* nullable */
+io.prwarden.v1.Condition.Test defaultValue);
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 48 [json_name = "where"];</code>
+   */
+  io.prwarden.v1.Condition.Test getWhereOrThrow(
+      java.lang.String key);
+
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 49 [json_name = "focus"];</code>
+   * @return The focus.
+   */
+  java.lang.String getFocus();
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 49 [json_name = "focus"];</code>
+   * @return The bytes for focus.
+   */
+  com.google.protobuf.ByteString
+      getFocusBytes();
+
+  /**
+   * <pre>
    * Whether the rule is matched at all; true when not given. A comment that
    * suppresses findings may name a rule that is not.
    * </pre>
@@ -656,7 +953,8 @@ public interface RuleOrBuilder extends
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -668,7 +966,8 @@ public interface RuleOrBuilder extends
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -679,7 +978,8 @@ public interface RuleOrBuilder extends
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>
@@ -691,7 +991,8 @@ public interface RuleOrBuilder extends
    * <pre>
    * Identifiers of rules that have no hit on a line on which this one has: at most 50.
    * It has effect on rules of the same ruleset and, in a rule with scope `org`, on
-   * default rules. Not with `multiline`.
+   * default rules. Not with `multiline`; a hit of type `structure` has one line here, that
+   * of its finding.
    * </pre>
    *
    * <code>repeated string supersedes = 25 [json_name = "supersedes"];</code>

@@ -52,6 +52,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Rule_Entropy_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Rule_WhereEntry_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Rule_WhereEntry_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_MatchingCost_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -152,6 +157,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_TestRuleRequest_WhereEntry_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_TestRuleResponse_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -202,162 +212,190 @@ public final class RuleOuterClass {
     java.lang.String[] descriptorData = {
       "\n\026prwarden/v1/rule.proto\022\013prwarden.v1\032 g" +
       "oogle/protobuf/field_mask.proto\032\037google/" +
-      "protobuf/timestamp.proto\032\027prwarden/v1/au" +
-      "dit.proto\032\030prwarden/v1/review.proto\032\032prw" +
-      "arden/v1/severity.proto\"\272\001\n\007Ruleset\022\016\n\002i" +
-      "d\030\001 \001(\tR\002id\022\022\n\004name\030\002 \001(\tR\004name\022\035\n\nrule_" +
-      "count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 \001(\0162\032." +
-      "prwarden.v1.Ruleset.ScopeH\000R\005scope\210\001\001\"+\n" +
-      "\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo" +
-      "\020\002B\010\n\006_scope\"\333\n\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
-      "\004type\030\002 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004t" +
-      "ype\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030\n\007mess" +
-      "age\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001(\0162\033.p" +
-      "rwarden.v1.Severity.LevelH\001R\010severity\210\001\001" +
-      "\0225\n\005scope\030\006 \001(\0162\032.prwarden.v1.Ruleset.Sc" +
-      "opeH\002R\005scope\210\001\001\022\027\n\004repo\030\007 \001(\tH\003R\004repo\210\001\001" +
-      "\022-\n\005paths\030\010 \001(\0132\027.prwarden.v1.Rule.Paths" +
-      "R\005paths\022\034\n\tmultiline\030\t \001(\010R\tmultiline\022\026\n" +
-      "\006redact\030\n \001(\010R\006redact\022-\n\005cases\030\013 \001(\0132\027.p" +
-      "rwarden.v1.Rule.CasesR\005cases\022\036\n\nreferenc" +
-      "es\030\014 \003(\tR\nreferences\0229\n\ncreated_at\030\r \001(\013" +
-      "2\032.google.protobuf.TimestampR\tcreatedAt\022" +
-      ">\n\rmatching_cost\030\016 \001(\0132\031.prwarden.v1.Mat" +
-      "chingCostR\014matchingCost\022\034\n\tlanguages\030\017 \003" +
-      "(\tR\tlanguages\022\016\n\002in\030( \003(\tR\002in\022\035\n\007enabled" +
-      "\030\020 \001(\010H\004R\007enabled\210\001\001\022/\n\004mode\030\021 \001(\0162\026.prw" +
-      "arden.v1.Rule.ModeH\005R\004mode\210\001\001\0223\n\007entropy" +
-      "\030\026 \001(\0132\031.prwarden.v1.Rule.EntropyR\007entro" +
-      "py\022\034\n\tstopwords\030\027 \003(\tR\tstopwords\022\024\n\005allo" +
-      "w\030\030 \003(\tR\005allow\022\036\n\nsupersedes\030\031 \003(\tR\nsupe" +
-      "rsedes\022\022\n\004etag\030\022 \001(\tR\004etag\022\"\n\ncreated_by" +
-      "\030\023 \001(\tH\006R\tcreatedBy\210\001\001\0229\n\nupdated_at\030\024 \001" +
-      "(\0132\032.google.protobuf.TimestampR\tupdatedA" +
-      "t\022\"\n\nupdated_by\030\025 \001(\tH\007R\tupdatedBy\210\001\001\022\022\n" +
-      "\004skip\030\032 \003(\tR\004skip\032;\n\005Paths\022\030\n\007include\030\001 " +
-      "\003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclude\0328" +
-      "\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_matc" +
-      "h\030\002 \003(\tR\007noMatch\0321\n\007Entropy\022\020\n\003min\030\001 \001(\001" +
-      "R\003min\022\024\n\005group\030\002 \001(\005R\005group\"1\n\004Type\022\017\n\013u" +
-      "nspecified\020\000\022\t\n\005regex\020\001\022\r\n\tstructure\020\002\"6" +
-      "\n\004Mode\022\024\n\020mode_unspecified\020\000\022\013\n\007enforce\020" +
-      "\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_severityB\010\n\006" +
-      "_scopeB\007\n\005_repoB\n\n\010_enabledB\007\n\005_modeB\r\n\013" +
-      "_created_byB\r\n\013_updated_by\"|\n\014MatchingCo" +
-      "st\0220\n\024microseconds_per_mib\030\001 \001(\005R\022micros" +
-      "econdsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006advi" +
-      "ce\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"\025\n\023List" +
-      "RulesetsRequest\"H\n\024ListRulesetsResponse\022" +
-      "0\n\010rulesets\030\001 \003(\0132\024.prwarden.v1.RulesetR" +
-      "\010rulesets\"&\n\020ListRulesRequest\022\022\n\004name\030\001 " +
-      "\001(\tR\004name\"<\n\021ListRulesResponse\022\'\n\005rules\030" +
-      "\001 \003(\0132\021.prwarden.v1.RuleR\005rules\" \n\016GetRu" +
-      "leRequest\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleResp" +
-      "onse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004r" +
-      "ule\":\n\021CreateRuleRequest\022%\n\004rule\030\001 \001(\0132\021" +
-      ".prwarden.v1.RuleR\004rule\";\n\022CreateRuleRes" +
-      "ponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004" +
-      "rule\"\207\001\n\021UpdateRuleRequest\022\016\n\002id\030\001 \001(\tR\002" +
-      "id\022%\n\004rule\030\002 \001(\0132\021.prwarden.v1.RuleR\004rul" +
-      "e\022;\n\013update_mask\030\003 \001(\0132\032.google.protobuf" +
-      ".FieldMaskR\nupdateMask\";\n\022UpdateRuleResp" +
-      "onse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004r" +
-      "ule\"\231\001\n\021BatchRulesRequest\022\030\n\007version\030\001 \001" +
-      "(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1" +
-      ".RuleR\005rules\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dr" +
-      "y_run\030\004 \001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"" +
-      "\273\001\n\nRuleChange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action" +
-      "\030\002 \001(\0162\036.prwarden.v1.RuleChange.ActionH\000" +
-      "R\006action\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006A" +
-      "ction\022\017\n\013unspecified\020\000\022\n\n\006create\020\001\022\n\n\006up" +
-      "date\020\002\022\n\n\006delete\020\003B\t\n\007_action\"\307\001\n\022BatchR" +
-      "ulesResponse\0221\n\007changes\030\001 \003(\0132\027.prwarden" +
-      ".v1.RuleChangeR\007changes\022\030\n\007created\030\002 \001(\005" +
-      "R\007created\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n\007d" +
-      "eleted\030\004 \001(\005R\007deleted\022\034\n\tunchanged\030\005 \001(\005" +
-      "R\tunchanged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022Expor" +
-      "tRulesRequest\"l\n\023ExportRulesResponse\022\030\n\007" +
-      "version\030\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021." +
-      "prwarden.v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004e" +
-      "tag\"d\n\026ListRuleHistoryRequest\022\016\n\002id\030\001 \001(" +
-      "\tR\002id\022\033\n\tpage_size\030\002 \001(\005R\010pageSize\022\035\n\npa" +
-      "ge_token\030\003 \001(\tR\tpageToken\"\274\002\n\027ListRuleHi" +
-      "storyResponse\022D\n\007entries\030\001 \003(\0132*.prwarde" +
-      "n.v1.ListRuleHistoryResponse.EntryR\007entr" +
-      "ies\022&\n\017next_page_token\030\002 \001(\tR\rnextPageTo" +
-      "ken\032\262\001\n\005Entry\022*\n\002at\030\001 \001(\0132\032.google.proto" +
-      "buf.TimestampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006act" +
-      "ion\030\003 \001(\0162\036.prwarden.v1.RuleChange.Actio" +
-      "nH\000R\006action\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden." +
-      "v1.RuleR\004ruleB\t\n\007_action\"\256\002\n\017TestRuleReq" +
-      "uest\022/\n\004type\030\001 \001(\0162\026.prwarden.v1.Rule.Ty" +
-      "peH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007pattern\022" +
-      "\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004 " +
-      "\001(\tR\004text\0223\n\007entropy\030\005 \001(\0132\031.prwarden.v1" +
-      ".Rule.EntropyR\007entropy\022\034\n\tstopwords\030\006 \003(" +
-      "\tR\tstopwords\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002in" +
-      "\030\010 \003(\tR\002in\022\034\n\tlanguages\030\t \003(\tR\tlanguages" +
-      "B\007\n\005_type\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001" +
-      " \003(\0132!.prwarden.v1.TestRuleResponse.HitR" +
-      "\004hits\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rm" +
-      "atching_cost\030\003 \001(\0132\031.prwarden.v1.Matchin" +
-      "gCostR\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005" +
-      "R\004line\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_li" +
-      "ne\030\003 \001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R\te" +
-      "ndColumn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003" +
-      "(\0132\021.prwarden.v1.RuleR\005rules\022\027\n\004last\030\002 \001" +
-      "(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007" +
-      "\n\005_lastB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n" +
-      "\005rules\030\001 \003(\0132&.prwarden.v1.TryRulesRespo" +
-      "nse.RuleHitsR\005rules\022N\n\rpull_requests\030\002 \003" +
-      "(\0132).prwarden.v1.TryRulesResponse.PullRe" +
-      "questR\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007un" +
-      "tried\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006rul" +
-      "eId\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_requests" +
-      "\030\003 \001(\005R\014pullRequests\022>\n\rmatching_cost\030\004 " +
-      "\001(\0132\031.prwarden.v1.MatchingCostR\014matching" +
-      "Cost\032\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(\tR" +
-      "\010reviewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_numb" +
-      "er\030\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220" +
-      "\n\010findings\030\005 \003(\0132\024.prwarden.v1.FindingR\010" +
-      "findings\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022." +
-      "\n\005error\030\007 \001(\0132\030.prwarden.v1.ReviewErrorR" +
-      "\005error\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR" +
-      "\002id\"\024\n\022DeleteRuleResponse2\374\007\n\013RuleServic" +
-      "e\022S\n\014ListRulesets\022 .prwarden.v1.ListRule" +
-      "setsRequest\032!.prwarden.v1.ListRulesetsRe" +
-      "sponse\022J\n\tListRules\022\035.prwarden.v1.ListRu" +
-      "lesRequest\032\036.prwarden.v1.ListRulesRespon" +
-      "se\022D\n\007GetRule\022\033.prwarden.v1.GetRuleReque" +
-      "st\032\034.prwarden.v1.GetRuleResponse\022`\n\nCrea" +
-      "teRule\022\036.prwarden.v1.CreateRuleRequest\032\037" +
-      ".prwarden.v1.CreateRuleResponse\"\021\262\373\030\r\n\013r" +
-      "ule.create\022`\n\nUpdateRule\022\036.prwarden.v1.U" +
-      "pdateRuleRequest\032\037.prwarden.v1.UpdateRul" +
-      "eResponse\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchRul" +
-      "es\022\036.prwarden.v1.BatchRulesRequest\032\037.prw" +
-      "arden.v1.BatchRulesResponse\"\017\262\373\030\013\n\trule." +
-      "push(\001\022P\n\013ExportRules\022\037.prwarden.v1.Expo" +
-      "rtRulesRequest\032 .prwarden.v1.ExportRules" +
-      "Response\022\\\n\017ListRuleHistory\022#.prwarden.v" +
-      "1.ListRuleHistoryRequest\032$.prwarden.v1.L" +
-      "istRuleHistoryResponse\022f\n\010TestRule\022\034.prw" +
-      "arden.v1.TestRuleRequest\032\035.prwarden.v1.T" +
-      "estRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it stores n" +
-      "othing\022f\n\010TryRules\022\034.prwarden.v1.TryRule" +
-      "sRequest\032\035.prwarden.v1.TryRulesResponse\"" +
-      "\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\nDelete" +
-      "Rule\022\036.prwarden.v1.DeleteRuleRequest\032\037.p" +
-      "rwarden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013rul" +
-      "e.deleteBN\n\016io.prwarden.v1P\001Z:github.com" +
-      "/prwarden/prwarden/gen/go/prwarden/v1;pr" +
-      "wardenv1b\006proto3"
+      "protobuf/timestamp.proto\032\033prwarden/v1/co" +
+      "ndition.proto\032\027prwarden/v1/audit.proto\032\030" +
+      "prwarden/v1/review.proto\032\032prwarden/v1/se" +
+      "verity.proto\"\272\001\n\007Ruleset\022\016\n\002id\030\001 \001(\tR\002id" +
+      "\022\022\n\004name\030\002 \001(\tR\004name\022\035\n\nrule_count\030\003 \001(\005" +
+      "R\truleCount\0225\n\005scope\030\004 \001(\0162\032.prwarden.v1" +
+      ".Ruleset.ScopeH\000R\005scope\210\001\001\"+\n\005Scope\022\017\n\013u" +
+      "nspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo\020\002B\010\n\006_scop" +
+      "e\"\337\016\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n\004type\030\002 \001(\016" +
+      "2\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007p" +
+      "attern\030\003 \001(\tR\007pattern\022\030\n\007message\030\004 \001(\tR\007" +
+      "message\022<\n\010severity\030\005 \001(\0162\033.prwarden.v1." +
+      "Severity.LevelH\001R\010severity\210\001\001\0225\n\005scope\030\006" +
+      " \001(\0162\032.prwarden.v1.Ruleset.ScopeH\002R\005scop" +
+      "e\210\001\001\022\027\n\004repo\030\007 \001(\tH\003R\004repo\210\001\001\022-\n\005paths\030\010" +
+      " \001(\0132\027.prwarden.v1.Rule.PathsR\005paths\022\034\n\t" +
+      "multiline\030\t \001(\010R\tmultiline\022\026\n\006redact\030\n \001" +
+      "(\010R\006redact\022-\n\005cases\030\013 \001(\0132\027.prwarden.v1." +
+      "Rule.CasesR\005cases\022\036\n\nreferences\030\014 \003(\tR\nr" +
+      "eferences\0229\n\ncreated_at\030\r \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\tcreatedAt\022>\n\rmatching" +
+      "_cost\030\016 \001(\0132\031.prwarden.v1.MatchingCostR\014" +
+      "matchingCost\022\034\n\tlanguages\030\017 \003(\tR\tlanguag" +
+      "es\022\016\n\002in\030( \003(\tR\002in\022(\n\003any\030) \003(\0132\026.prward" +
+      "en.v1.ConditionR\003any\022(\n\003all\030* \003(\0132\026.prwa" +
+      "rden.v1.ConditionR\003all\022-\n\003not\030+ \001(\0132\026.pr" +
+      "warden.v1.ConditionH\004R\003not\210\001\001\0223\n\006inside\030" +
+      ", \001(\0132\026.prwarden.v1.ConditionH\005R\006inside\210" +
+      "\001\001\022:\n\nnot_inside\030- \001(\0132\026.prwarden.v1.Con" +
+      "ditionH\006R\tnotInside\210\001\001\022-\n\003has\030. \001(\0132\026.pr" +
+      "warden.v1.ConditionH\007R\003has\210\001\001\022\024\n\005depth\030/" +
+      " \001(\tR\005depth\0222\n\005where\0300 \003(\0132\034.prwarden.v1" +
+      ".Rule.WhereEntryR\005where\022\024\n\005focus\0301 \001(\tR\005" +
+      "focus\022\035\n\007enabled\030\020 \001(\010H\010R\007enabled\210\001\001\022/\n\004" +
+      "mode\030\021 \001(\0162\026.prwarden.v1.Rule.ModeH\tR\004mo" +
+      "de\210\001\001\0223\n\007entropy\030\026 \001(\0132\031.prwarden.v1.Rul" +
+      "e.EntropyR\007entropy\022\034\n\tstopwords\030\027 \003(\tR\ts" +
+      "topwords\022\024\n\005allow\030\030 \003(\tR\005allow\022\036\n\nsupers" +
+      "edes\030\031 \003(\tR\nsupersedes\022\022\n\004etag\030\022 \001(\tR\004et" +
+      "ag\022\"\n\ncreated_by\030\023 \001(\tH\nR\tcreatedBy\210\001\001\0229" +
+      "\n\nupdated_at\030\024 \001(\0132\032.google.protobuf.Tim" +
+      "estampR\tupdatedAt\022\"\n\nupdated_by\030\025 \001(\tH\013R" +
+      "\tupdatedBy\210\001\001\022\022\n\004skip\030\032 \003(\tR\004skip\032;\n\005Pat" +
+      "hs\022\030\n\007include\030\001 \003(\tR\007include\022\030\n\007exclude\030" +
+      "\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005" +
+      "match\022\031\n\010no_match\030\002 \003(\tR\007noMatch\0321\n\007Entr" +
+      "opy\022\020\n\003min\030\001 \001(\001R\003min\022\024\n\005group\030\002 \001(\005R\005gr" +
+      "oup\032U\n\nWhereEntry\022\020\n\003key\030\001 \001(\tR\003key\0221\n\005v" +
+      "alue\030\002 \001(\0132\033.prwarden.v1.Condition.TestR" +
+      "\005value:\0028\001\"1\n\004Type\022\017\n\013unspecified\020\000\022\t\n\005r" +
+      "egex\020\001\022\r\n\tstructure\020\002\"6\n\004Mode\022\024\n\020mode_un" +
+      "specified\020\000\022\013\n\007enforce\020\001\022\013\n\007observe\020\002B\007\n" +
+      "\005_typeB\013\n\t_severityB\010\n\006_scopeB\007\n\005_repoB\006" +
+      "\n\004_notB\t\n\007_insideB\r\n\013_not_insideB\006\n\004_has" +
+      "B\n\n\010_enabledB\007\n\005_modeB\r\n\013_created_byB\r\n\013" +
+      "_updated_by\"|\n\014MatchingCost\0220\n\024microseco" +
+      "nds_per_mib\030\001 \001(\005R\022microsecondsPerMib\022\022\n" +
+      "\004weak\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R\006adv" +
+      "ice\210\001\001B\t\n\007_advice\"\025\n\023ListRulesetsRequest" +
+      "\"H\n\024ListRulesetsResponse\0220\n\010rulesets\030\001 \003" +
+      "(\0132\024.prwarden.v1.RulesetR\010rulesets\"&\n\020Li" +
+      "stRulesRequest\022\022\n\004name\030\001 \001(\tR\004name\"<\n\021Li" +
+      "stRulesResponse\022\'\n\005rules\030\001 \003(\0132\021.prwarde" +
+      "n.v1.RuleR\005rules\" \n\016GetRuleRequest\022\016\n\002id" +
+      "\030\001 \001(\tR\002id\"8\n\017GetRuleResponse\022%\n\004rule\030\001 " +
+      "\001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021CreateRu" +
+      "leRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.Ru" +
+      "leR\004rule\";\n\022CreateRuleResponse\022%\n\004rule\030\001" +
+      " \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n\021Update" +
+      "RuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rule\030\002 \001(" +
+      "\0132\021.prwarden.v1.RuleR\004rule\022;\n\013update_mas" +
+      "k\030\003 \001(\0132\032.google.protobuf.FieldMaskR\nupd" +
+      "ateMask\";\n\022UpdateRuleResponse\022%\n\004rule\030\001 " +
+      "\001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021BatchRu" +
+      "lesRequest\022\030\n\007version\030\001 \001(\005R\007version\022\'\n\005" +
+      "rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005rules\022\024\n" +
+      "\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001(\010R\006dr" +
+      "yRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleChange\022" +
+      "\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036.prward" +
+      "en.v1.RuleChange.ActionH\000R\006action\210\001\001\022\026\n\006" +
+      "fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013unspec" +
+      "ified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n\006delet" +
+      "e\020\003B\t\n\007_action\"\307\001\n\022BatchRulesResponse\0221\n" +
+      "\007changes\030\001 \003(\0132\027.prwarden.v1.RuleChangeR" +
+      "\007changes\022\030\n\007created\030\002 \001(\005R\007created\022\030\n\007up" +
+      "dated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 \001(\005R\007d" +
+      "eleted\022\034\n\tunchanged\030\005 \001(\005R\tunchanged\022\022\n\004" +
+      "etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesRequest\"l" +
+      "\n\023ExportRulesResponse\022\030\n\007version\030\001 \001(\005R\007" +
+      "version\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.Rul" +
+      "eR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026ListRule" +
+      "HistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\tpage_s" +
+      "ize\030\002 \001(\005R\010pageSize\022\035\n\npage_token\030\003 \001(\tR" +
+      "\tpageToken\"\274\002\n\027ListRuleHistoryResponse\022D" +
+      "\n\007entries\030\001 \003(\0132*.prwarden.v1.ListRuleHi" +
+      "storyResponse.EntryR\007entries\022&\n\017next_pag" +
+      "e_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005Entry\022*" +
+      "\n\002at\030\001 \001(\0132\032.google.protobuf.TimestampR\002" +
+      "at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\0162\036.prw" +
+      "arden.v1.RuleChange.ActionH\000R\006action\210\001\001\022" +
+      "%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR\004ruleB\t" +
+      "\n\007_action\"\275\006\n\017TestRuleRequest\022/\n\004type\030\001 " +
+      "\001(\0162\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030" +
+      "\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030\003 " +
+      "\001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004text\0223\n\007en" +
+      "tropy\030\005 \001(\0132\031.prwarden.v1.Rule.EntropyR\007" +
+      "entropy\022\034\n\tstopwords\030\006 \003(\tR\tstopwords\022\024\n" +
+      "\005allow\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002in\022\034\n\tl" +
+      "anguages\030\t \003(\tR\tlanguages\022(\n\003any\030\013 \003(\0132\026" +
+      ".prwarden.v1.ConditionR\003any\022(\n\003all\030\014 \003(\013" +
+      "2\026.prwarden.v1.ConditionR\003all\022-\n\003not\030\r \001" +
+      "(\0132\026.prwarden.v1.ConditionH\001R\003not\210\001\001\0223\n\006" +
+      "inside\030\016 \001(\0132\026.prwarden.v1.ConditionH\002R\006" +
+      "inside\210\001\001\022:\n\nnot_inside\030\017 \001(\0132\026.prwarden" +
+      ".v1.ConditionH\003R\tnotInside\210\001\001\022-\n\003has\030\020 \001" +
+      "(\0132\026.prwarden.v1.ConditionH\004R\003has\210\001\001\022\024\n\005" +
+      "depth\030\021 \001(\tR\005depth\022=\n\005where\030\022 \003(\0132\'.prwa" +
+      "rden.v1.TestRuleRequest.WhereEntryR\005wher" +
+      "e\022\024\n\005focus\030\023 \001(\tR\005focus\032U\n\nWhereEntry\022\020\n" +
+      "\003key\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwarde" +
+      "n.v1.Condition.TestR\005value:\0028\001B\007\n\005_typeB" +
+      "\006\n\004_notB\t\n\007_insideB\r\n\013_not_insideB\006\n\004_ha" +
+      "s\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132!.p" +
+      "rwarden.v1.TestRuleResponse.HitR\004hits\022\034\n" +
+      "\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatching_" +
+      "cost\030\003 \001(\0132\031.prwarden.v1.MatchingCostR\014m" +
+      "atchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026" +
+      "\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 \001(\005" +
+      "R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendColumn" +
+      "\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021.prw" +
+      "arden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R\004la" +
+      "st\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB" +
+      "\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rules\030\001" +
+      " \003(\0132&.prwarden.v1.TryRulesResponse.Rule" +
+      "HitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132).prw" +
+      "arden.v1.TryRulesResponse.PullRequestR\014p" +
+      "ullRequests\022\030\n\007untried\030\003 \001(\005R\007untried\032\234\001" +
+      "\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022\n\004h" +
+      "its\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(\005R\014" +
+      "pullRequests\022>\n\rmatching_cost\030\004 \001(\0132\031.pr" +
+      "warden.v1.MatchingCostR\014matchingCost\032\357\001\n" +
+      "\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
+      "d\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 \001(\005" +
+      "R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010findin" +
+      "gs\030\005 \003(\0132\024.prwarden.v1.FindingR\010findings" +
+      "\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005error\030" +
+      "\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005error\"#" +
+      "\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022D" +
+      "eleteRuleResponse2\374\007\n\013RuleService\022S\n\014Lis" +
+      "tRulesets\022 .prwarden.v1.ListRulesetsRequ" +
+      "est\032!.prwarden.v1.ListRulesetsResponse\022J" +
+      "\n\tListRules\022\035.prwarden.v1.ListRulesReque" +
+      "st\032\036.prwarden.v1.ListRulesResponse\022D\n\007Ge" +
+      "tRule\022\033.prwarden.v1.GetRuleRequest\032\034.prw" +
+      "arden.v1.GetRuleResponse\022`\n\nCreateRule\022\036" +
+      ".prwarden.v1.CreateRuleRequest\032\037.prwarde" +
+      "n.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.crea" +
+      "te\022`\n\nUpdateRule\022\036.prwarden.v1.UpdateRul" +
+      "eRequest\032\037.prwarden.v1.UpdateRuleRespons" +
+      "e\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022\036.prw" +
+      "arden.v1.BatchRulesRequest\032\037.prwarden.v1" +
+      ".BatchRulesResponse\"\017\262\373\030\013\n\trule.push(\001\022P" +
+      "\n\013ExportRules\022\037.prwarden.v1.ExportRulesR" +
+      "equest\032 .prwarden.v1.ExportRulesResponse" +
+      "\022\\\n\017ListRuleHistory\022#.prwarden.v1.ListRu" +
+      "leHistoryRequest\032$.prwarden.v1.ListRuleH" +
+      "istoryResponse\022f\n\010TestRule\022\034.prwarden.v1" +
+      ".TestRuleRequest\032\035.prwarden.v1.TestRuleR" +
+      "esponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022f" +
+      "\n\010TryRules\022\034.prwarden.v1.TryRulesRequest" +
+      "\032\035.prwarden.v1.TryRulesResponse\"\035\262\373\030\031\n\004N" +
+      "ONE\022\021it stores nothing\022`\n\nDeleteRule\022\036.p" +
+      "rwarden.v1.DeleteRuleRequest\032\037.prwarden." +
+      "v1.DeleteRuleResponse\"\021\262\373\030\r\n\013rule.delete" +
+      "BN\n\016io.prwarden.v1P\001Z:github.com/prwarde" +
+      "n/prwarden/gen/go/prwarden/v1;prwardenv1" +
+      "b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
         new com.google.protobuf.Descriptors.FileDescriptor[] {
           com.google.protobuf.FieldMaskProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
+          io.prwarden.v1.ConditionOuterClass.getDescriptor(),
           io.prwarden.v1.Audit.getDescriptor(),
           io.prwarden.v1.ReviewOuterClass.getDescriptor(),
           io.prwarden.v1.SeverityOuterClass.getDescriptor(),
@@ -373,7 +411,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -392,6 +430,12 @@ public final class RuleOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_Entropy_descriptor,
         new java.lang.String[] { "Min", "Group", });
+    internal_static_prwarden_v1_Rule_WhereEntry_descriptor =
+      internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(3);
+    internal_static_prwarden_v1_Rule_WhereEntry_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Rule_WhereEntry_descriptor,
+        new java.lang.String[] { "Key", "Value", });
     internal_static_prwarden_v1_MatchingCost_descriptor =
       getDescriptor().getMessageTypes().get(2);
     internal_static_prwarden_v1_MatchingCost_fieldAccessorTable = new
@@ -511,7 +555,13 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
-        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", });
+        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", });
+    internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor =
+      internal_static_prwarden_v1_TestRuleRequest_descriptor.getNestedTypes().get(0);
+    internal_static_prwarden_v1_TestRuleRequest_WhereEntry_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor,
+        new java.lang.String[] { "Key", "Value", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
       getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_TestRuleResponse_fieldAccessorTable = new
@@ -563,6 +613,7 @@ public final class RuleOuterClass {
     descriptor.resolveAllFeaturesImmutable();
     com.google.protobuf.FieldMaskProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
+    io.prwarden.v1.ConditionOuterClass.getDescriptor();
     io.prwarden.v1.Audit.getDescriptor();
     io.prwarden.v1.ReviewOuterClass.getDescriptor();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();

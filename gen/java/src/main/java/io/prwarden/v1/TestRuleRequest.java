@@ -43,6 +43,10 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    any_ = java.util.Collections.emptyList();
+    all_ = java.util.Collections.emptyList();
+    depth_ = "";
+    focus_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -50,6 +54,18 @@ private static final long serialVersionUID = 0L;
     return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_TestRuleRequest_descriptor;
   }
 
+  @SuppressWarnings({"rawtypes"})
+  @java.lang.Override
+  protected com.google.protobuf.MapFieldReflectionAccessor internalGetMapFieldReflection(
+      int number) {
+    switch (number) {
+      case 18:
+        return internalGetWhere();
+      default:
+        throw new RuntimeException(
+            "Invalid map field number: " + number);
+    }
+  }
   @java.lang.Override
   protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internalGetFieldAccessorTable() {
@@ -459,6 +475,474 @@ private static final long serialVersionUID = 0L;
     return languages_.getByteString(index);
   }
 
+  public static final int ANY_FIELD_NUMBER = 11;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> any_;
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getAnyList() {
+    return any_;
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAnyOrBuilderList() {
+    return any_;
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public int getAnyCount() {
+    return any_.size();
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getAny(int index) {
+    return any_.get(index);
+  }
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+      int index) {
+    return any_.get(index);
+  }
+
+  public static final int ALL_FIELD_NUMBER = 12;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> all_;
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getAllList() {
+    return all_;
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAllOrBuilderList() {
+    return all_;
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public int getAllCount() {
+    return all_.size();
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getAll(int index) {
+    return all_.get(index);
+  }
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+      int index) {
+    return all_.get(index);
+  }
+
+  public static final int NOT_FIELD_NUMBER = 13;
+  private io.prwarden.v1.Condition not_;
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   * @return Whether the not field is set.
+   */
+  @java.lang.Override
+  public boolean hasNot() {
+    return ((bitField0_ & 0x00000004) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   * @return The not.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getNot() {
+    return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+  }
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getNotOrBuilder() {
+    return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+  }
+
+  public static final int INSIDE_FIELD_NUMBER = 14;
+  private io.prwarden.v1.Condition inside_;
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   * @return Whether the inside field is set.
+   */
+  @java.lang.Override
+  public boolean hasInside() {
+    return ((bitField0_ & 0x00000008) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   * @return The inside.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getInside() {
+    return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+  }
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder() {
+    return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+  }
+
+  public static final int NOT_INSIDE_FIELD_NUMBER = 15;
+  private io.prwarden.v1.Condition notInside_;
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   * @return Whether the notInside field is set.
+   */
+  @java.lang.Override
+  public boolean hasNotInside() {
+    return ((bitField0_ & 0x00000010) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   * @return The notInside.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getNotInside() {
+    return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+  }
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder() {
+    return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+  }
+
+  public static final int HAS_FIELD_NUMBER = 16;
+  private io.prwarden.v1.Condition has_;
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   * @return Whether the has field is set.
+   */
+  @java.lang.Override
+  public boolean hasHas() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   * @return The has.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getHas() {
+    return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+  }
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getHasOrBuilder() {
+    return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+  }
+
+  public static final int DEPTH_FIELD_NUMBER = 17;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object depth_ = "";
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 17 [json_name = "depth"];</code>
+   * @return The depth.
+   */
+  @java.lang.Override
+  public java.lang.String getDepth() {
+    java.lang.Object ref = depth_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      depth_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 17 [json_name = "depth"];</code>
+   * @return The bytes for depth.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getDepthBytes() {
+    java.lang.Object ref = depth_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      depth_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int WHERE_FIELD_NUMBER = 18;
+  private static final class WhereDefaultEntryHolder {
+    static final com.google.protobuf.MapEntry<
+        java.lang.String, io.prwarden.v1.Condition.Test> defaultEntry =
+            com.google.protobuf.MapEntry
+            .<java.lang.String, io.prwarden.v1.Condition.Test>newDefaultInstance(
+                io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor, 
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "",
+                com.google.protobuf.WireFormat.FieldType.MESSAGE,
+                io.prwarden.v1.Condition.Test.getDefaultInstance());
+  }
+  @SuppressWarnings("serial")
+  private com.google.protobuf.MapField<
+      java.lang.String, io.prwarden.v1.Condition.Test> where_;
+  private com.google.protobuf.MapField<java.lang.String, io.prwarden.v1.Condition.Test>
+  internalGetWhere() {
+    if (where_ == null) {
+      return com.google.protobuf.MapField.emptyMapField(
+          WhereDefaultEntryHolder.defaultEntry);
+    }
+    return where_;
+  }
+  public int getWhereCount() {
+    return internalGetWhere().getMap().size();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public boolean containsWhere(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    return internalGetWhere().getMap().containsKey(key);
+  }
+  /**
+   * Use {@link #getWhereMap()} instead.
+   */
+  @java.lang.Override
+  @java.lang.Deprecated
+  public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhere() {
+    return getWhereMap();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhereMap() {
+    return internalGetWhere().getMap();
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+      java.lang.String key,
+      /* nullable */
+io.prwarden.v1.Condition.Test defaultValue) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> map =
+        internalGetWhere().getMap();
+    return map.containsKey(key) ? map.get(key) : defaultValue;
+  }
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition.Test getWhereOrThrow(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> map =
+        internalGetWhere().getMap();
+    if (!map.containsKey(key)) {
+      throw new java.lang.IllegalArgumentException();
+    }
+    return map.get(key);
+  }
+
+  public static final int FOCUS_FIELD_NUMBER = 19;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object focus_ = "";
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 19 [json_name = "focus"];</code>
+   * @return The focus.
+   */
+  @java.lang.Override
+  public java.lang.String getFocus() {
+    java.lang.Object ref = focus_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      focus_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 19 [json_name = "focus"];</code>
+   * @return The bytes for focus.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getFocusBytes() {
+    java.lang.Object ref = focus_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      focus_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -499,6 +983,36 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < languages_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 9, languages_.getRaw(i));
+    }
+    for (int i = 0; i < any_.size(); i++) {
+      output.writeMessage(11, any_.get(i));
+    }
+    for (int i = 0; i < all_.size(); i++) {
+      output.writeMessage(12, all_.get(i));
+    }
+    if (((bitField0_ & 0x00000004) != 0)) {
+      output.writeMessage(13, getNot());
+    }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      output.writeMessage(14, getInside());
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      output.writeMessage(15, getNotInside());
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      output.writeMessage(16, getHas());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(depth_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 17, depth_);
+    }
+    com.google.protobuf.GeneratedMessage
+      .serializeStringMapTo(
+        output,
+        internalGetWhere(),
+        WhereDefaultEntryHolder.defaultEntry,
+        18);
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 19, focus_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -559,6 +1073,46 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 1 * getLanguagesList().size();
     }
+    for (int i = 0; i < any_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(11, any_.get(i));
+    }
+    for (int i = 0; i < all_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(12, all_.get(i));
+    }
+    if (((bitField0_ & 0x00000004) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(13, getNot());
+    }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(14, getInside());
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(15, getNotInside());
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(16, getHas());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(depth_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(17, depth_);
+    }
+    for (java.util.Map.Entry<java.lang.String, io.prwarden.v1.Condition.Test> entry
+         : internalGetWhere().getMap().entrySet()) {
+      com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test>
+      where__ = WhereDefaultEntryHolder.defaultEntry.newBuilderForType()
+          .setKey(entry.getKey())
+          .setValue(entry.getValue())
+          .build();
+      size += com.google.protobuf.CodedOutputStream
+          .computeMessageSize(18, where__);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(19, focus_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -597,6 +1151,36 @@ private static final long serialVersionUID = 0L;
         .equals(other.getInList())) return false;
     if (!getLanguagesList()
         .equals(other.getLanguagesList())) return false;
+    if (!getAnyList()
+        .equals(other.getAnyList())) return false;
+    if (!getAllList()
+        .equals(other.getAllList())) return false;
+    if (hasNot() != other.hasNot()) return false;
+    if (hasNot()) {
+      if (!getNot()
+          .equals(other.getNot())) return false;
+    }
+    if (hasInside() != other.hasInside()) return false;
+    if (hasInside()) {
+      if (!getInside()
+          .equals(other.getInside())) return false;
+    }
+    if (hasNotInside() != other.hasNotInside()) return false;
+    if (hasNotInside()) {
+      if (!getNotInside()
+          .equals(other.getNotInside())) return false;
+    }
+    if (hasHas() != other.hasHas()) return false;
+    if (hasHas()) {
+      if (!getHas()
+          .equals(other.getHas())) return false;
+    }
+    if (!getDepth()
+        .equals(other.getDepth())) return false;
+    if (!internalGetWhere().equals(
+        other.internalGetWhere())) return false;
+    if (!getFocus()
+        .equals(other.getFocus())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -639,6 +1223,38 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
       hash = (53 * hash) + getLanguagesList().hashCode();
     }
+    if (getAnyCount() > 0) {
+      hash = (37 * hash) + ANY_FIELD_NUMBER;
+      hash = (53 * hash) + getAnyList().hashCode();
+    }
+    if (getAllCount() > 0) {
+      hash = (37 * hash) + ALL_FIELD_NUMBER;
+      hash = (53 * hash) + getAllList().hashCode();
+    }
+    if (hasNot()) {
+      hash = (37 * hash) + NOT_FIELD_NUMBER;
+      hash = (53 * hash) + getNot().hashCode();
+    }
+    if (hasInside()) {
+      hash = (37 * hash) + INSIDE_FIELD_NUMBER;
+      hash = (53 * hash) + getInside().hashCode();
+    }
+    if (hasNotInside()) {
+      hash = (37 * hash) + NOT_INSIDE_FIELD_NUMBER;
+      hash = (53 * hash) + getNotInside().hashCode();
+    }
+    if (hasHas()) {
+      hash = (37 * hash) + HAS_FIELD_NUMBER;
+      hash = (53 * hash) + getHas().hashCode();
+    }
+    hash = (37 * hash) + DEPTH_FIELD_NUMBER;
+    hash = (53 * hash) + getDepth().hashCode();
+    if (!internalGetWhere().getMap().isEmpty()) {
+      hash = (37 * hash) + WHERE_FIELD_NUMBER;
+      hash = (53 * hash) + internalGetWhere().hashCode();
+    }
+    hash = (37 * hash) + FOCUS_FIELD_NUMBER;
+    hash = (53 * hash) + getFocus().hashCode();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -752,6 +1368,28 @@ private static final long serialVersionUID = 0L;
       return io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_TestRuleRequest_descriptor;
     }
 
+    @SuppressWarnings({"rawtypes"})
+    protected com.google.protobuf.MapFieldReflectionAccessor internalGetMapFieldReflection(
+        int number) {
+      switch (number) {
+        case 18:
+          return internalGetWhere();
+        default:
+          throw new RuntimeException(
+              "Invalid map field number: " + number);
+      }
+    }
+    @SuppressWarnings({"rawtypes"})
+    protected com.google.protobuf.MapFieldReflectionAccessor internalGetMutableMapFieldReflection(
+        int number) {
+      switch (number) {
+        case 18:
+          return internalGetMutableWhere();
+        default:
+          throw new RuntimeException(
+              "Invalid map field number: " + number);
+      }
+    }
     @java.lang.Override
     protected com.google.protobuf.GeneratedMessage.FieldAccessorTable
         internalGetFieldAccessorTable() {
@@ -774,6 +1412,12 @@ private static final long serialVersionUID = 0L;
       if (com.google.protobuf.GeneratedMessage
               .alwaysUseFieldBuilders) {
         internalGetEntropyFieldBuilder();
+        internalGetAnyFieldBuilder();
+        internalGetAllFieldBuilder();
+        internalGetNotFieldBuilder();
+        internalGetInsideFieldBuilder();
+        internalGetNotInsideFieldBuilder();
+        internalGetHasFieldBuilder();
       }
     }
     @java.lang.Override
@@ -797,6 +1441,43 @@ private static final long serialVersionUID = 0L;
           com.google.protobuf.LazyStringArrayList.emptyList();
       languages_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      if (anyBuilder_ == null) {
+        any_ = java.util.Collections.emptyList();
+      } else {
+        any_ = null;
+        anyBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00000200);
+      if (allBuilder_ == null) {
+        all_ = java.util.Collections.emptyList();
+      } else {
+        all_ = null;
+        allBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00000400);
+      not_ = null;
+      if (notBuilder_ != null) {
+        notBuilder_.dispose();
+        notBuilder_ = null;
+      }
+      inside_ = null;
+      if (insideBuilder_ != null) {
+        insideBuilder_.dispose();
+        insideBuilder_ = null;
+      }
+      notInside_ = null;
+      if (notInsideBuilder_ != null) {
+        notInsideBuilder_.dispose();
+        notInsideBuilder_ = null;
+      }
+      has_ = null;
+      if (hasBuilder_ != null) {
+        hasBuilder_.dispose();
+        hasBuilder_ = null;
+      }
+      depth_ = "";
+      internalGetMutableWhere().clear();
+      focus_ = "";
       return this;
     }
 
@@ -823,9 +1504,31 @@ private static final long serialVersionUID = 0L;
     @java.lang.Override
     public io.prwarden.v1.TestRuleRequest buildPartial() {
       io.prwarden.v1.TestRuleRequest result = new io.prwarden.v1.TestRuleRequest(this);
+      buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
       onBuilt();
       return result;
+    }
+
+    private void buildPartialRepeatedFields(io.prwarden.v1.TestRuleRequest result) {
+      if (anyBuilder_ == null) {
+        if (((bitField0_ & 0x00000200) != 0)) {
+          any_ = java.util.Collections.unmodifiableList(any_);
+          bitField0_ = (bitField0_ & ~0x00000200);
+        }
+        result.any_ = any_;
+      } else {
+        result.any_ = anyBuilder_.build();
+      }
+      if (allBuilder_ == null) {
+        if (((bitField0_ & 0x00000400) != 0)) {
+          all_ = java.util.Collections.unmodifiableList(all_);
+          bitField0_ = (bitField0_ & ~0x00000400);
+        }
+        result.all_ = all_;
+      } else {
+        result.all_ = allBuilder_.build();
+      }
     }
 
     private void buildPartial0(io.prwarden.v1.TestRuleRequest result) {
@@ -865,6 +1568,39 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000100) != 0)) {
         languages_.makeImmutable();
         result.languages_ = languages_;
+      }
+      if (((from_bitField0_ & 0x00000800) != 0)) {
+        result.not_ = notBuilder_ == null
+            ? not_
+            : notBuilder_.build();
+        to_bitField0_ |= 0x00000004;
+      }
+      if (((from_bitField0_ & 0x00001000) != 0)) {
+        result.inside_ = insideBuilder_ == null
+            ? inside_
+            : insideBuilder_.build();
+        to_bitField0_ |= 0x00000008;
+      }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.notInside_ = notInsideBuilder_ == null
+            ? notInside_
+            : notInsideBuilder_.build();
+        to_bitField0_ |= 0x00000010;
+      }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
+        result.has_ = hasBuilder_ == null
+            ? has_
+            : hasBuilder_.build();
+        to_bitField0_ |= 0x00000020;
+      }
+      if (((from_bitField0_ & 0x00008000) != 0)) {
+        result.depth_ = depth_;
+      }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
+        result.where_ = internalGetWhere().build(WhereDefaultEntryHolder.defaultEntry);
+      }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.focus_ = focus_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -938,6 +1674,83 @@ private static final long serialVersionUID = 0L;
           ensureLanguagesIsMutable();
           languages_.addAll(other.languages_);
         }
+        onChanged();
+      }
+      if (anyBuilder_ == null) {
+        if (!other.any_.isEmpty()) {
+          if (any_.isEmpty()) {
+            any_ = other.any_;
+            bitField0_ = (bitField0_ & ~0x00000200);
+          } else {
+            ensureAnyIsMutable();
+            any_.addAll(other.any_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.any_.isEmpty()) {
+          if (anyBuilder_.isEmpty()) {
+            anyBuilder_.dispose();
+            anyBuilder_ = null;
+            any_ = other.any_;
+            bitField0_ = (bitField0_ & ~0x00000200);
+            anyBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetAnyFieldBuilder() : null;
+          } else {
+            anyBuilder_.addAllMessages(other.any_);
+          }
+        }
+      }
+      if (allBuilder_ == null) {
+        if (!other.all_.isEmpty()) {
+          if (all_.isEmpty()) {
+            all_ = other.all_;
+            bitField0_ = (bitField0_ & ~0x00000400);
+          } else {
+            ensureAllIsMutable();
+            all_.addAll(other.all_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.all_.isEmpty()) {
+          if (allBuilder_.isEmpty()) {
+            allBuilder_.dispose();
+            allBuilder_ = null;
+            all_ = other.all_;
+            bitField0_ = (bitField0_ & ~0x00000400);
+            allBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetAllFieldBuilder() : null;
+          } else {
+            allBuilder_.addAllMessages(other.all_);
+          }
+        }
+      }
+      if (other.hasNot()) {
+        mergeNot(other.getNot());
+      }
+      if (other.hasInside()) {
+        mergeInside(other.getInside());
+      }
+      if (other.hasNotInside()) {
+        mergeNotInside(other.getNotInside());
+      }
+      if (other.hasHas()) {
+        mergeHas(other.getHas());
+      }
+      if (!other.getDepth().isEmpty()) {
+        depth_ = other.depth_;
+        bitField0_ |= 0x00008000;
+        onChanged();
+      }
+      internalGetMutableWhere().mergeFrom(
+          other.internalGetWhere());
+      bitField0_ |= 0x00010000;
+      if (!other.getFocus().isEmpty()) {
+        focus_ = other.focus_;
+        bitField0_ |= 0x00020000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -1017,6 +1830,79 @@ private static final long serialVersionUID = 0L;
               languages_.add(s);
               break;
             } // case 74
+            case 90: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (anyBuilder_ == null) {
+                ensureAnyIsMutable();
+                any_.add(m);
+              } else {
+                anyBuilder_.addMessage(m);
+              }
+              break;
+            } // case 90
+            case 98: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (allBuilder_ == null) {
+                ensureAllIsMutable();
+                all_.add(m);
+              } else {
+                allBuilder_.addMessage(m);
+              }
+              break;
+            } // case 98
+            case 106: {
+              input.readMessage(
+                  internalGetNotFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000800;
+              break;
+            } // case 106
+            case 114: {
+              input.readMessage(
+                  internalGetInsideFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00001000;
+              break;
+            } // case 114
+            case 122: {
+              input.readMessage(
+                  internalGetNotInsideFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 122
+            case 130: {
+              input.readMessage(
+                  internalGetHasFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00004000;
+              break;
+            } // case 130
+            case 138: {
+              depth_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00008000;
+              break;
+            } // case 138
+            case 146: {
+              com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test>
+              where__ = input.readMessage(
+                  WhereDefaultEntryHolder.defaultEntry.getParserForType(), extensionRegistry);
+              internalGetMutableWhere().ensureBuilderMap().put(
+                  where__.getKey(), where__.getValue());
+              bitField0_ |= 0x00010000;
+              break;
+            } // case 146
+            case 154: {
+              focus_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00020000;
+              break;
+            } // case 154
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2094,6 +2980,1647 @@ private static final long serialVersionUID = 0L;
       ensureLanguagesIsMutable();
       languages_.add(value);
       bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> any_ =
+      java.util.Collections.emptyList();
+    private void ensureAnyIsMutable() {
+      if (!((bitField0_ & 0x00000200) != 0)) {
+        any_ = new java.util.ArrayList<io.prwarden.v1.Condition>(any_);
+        bitField0_ |= 0x00000200;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> anyBuilder_;
+
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getAnyList() {
+      if (anyBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(any_);
+      } else {
+        return anyBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public int getAnyCount() {
+      if (anyBuilder_ == null) {
+        return any_.size();
+      } else {
+        return anyBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition getAny(int index) {
+      if (anyBuilder_ == null) {
+        return any_.get(index);
+      } else {
+        return anyBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder setAny(
+        int index, io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.set(index, value);
+        onChanged();
+      } else {
+        anyBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder setAny(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder addAny(io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.add(value);
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        int index, io.prwarden.v1.Condition value) {
+      if (anyBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAnyIsMutable();
+        any_.add(index, value);
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.add(builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder addAny(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        anyBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder addAllAny(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, any_);
+        onChanged();
+      } else {
+        anyBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder clearAny() {
+      if (anyBuilder_ == null) {
+        any_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00000200);
+        onChanged();
+      } else {
+        anyBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public Builder removeAny(int index) {
+      if (anyBuilder_ == null) {
+        ensureAnyIsMutable();
+        any_.remove(index);
+        onChanged();
+      } else {
+        anyBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getAnyBuilder(
+        int index) {
+      return internalGetAnyFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+        int index) {
+      if (anyBuilder_ == null) {
+        return any_.get(index);  } else {
+        return anyBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getAnyOrBuilderList() {
+      if (anyBuilder_ != null) {
+        return anyBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(any_);
+      }
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAnyBuilder() {
+      return internalGetAnyFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAnyBuilder(
+        int index) {
+      return internalGetAnyFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+     * Condition and are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getAnyBuilderList() {
+      return internalGetAnyFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetAnyFieldBuilder() {
+      if (anyBuilder_ == null) {
+        anyBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                any_,
+                ((bitField0_ & 0x00000200) != 0),
+                getParentForChildren(),
+                isClean());
+        any_ = null;
+      }
+      return anyBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> all_ =
+      java.util.Collections.emptyList();
+    private void ensureAllIsMutable() {
+      if (!((bitField0_ & 0x00000400) != 0)) {
+        all_ = new java.util.ArrayList<io.prwarden.v1.Condition>(all_);
+        bitField0_ |= 0x00000400;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> allBuilder_;
+
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getAllList() {
+      if (allBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(all_);
+      } else {
+        return allBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public int getAllCount() {
+      if (allBuilder_ == null) {
+        return all_.size();
+      } else {
+        return allBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition getAll(int index) {
+      if (allBuilder_ == null) {
+        return all_.get(index);
+      } else {
+        return allBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder setAll(
+        int index, io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.set(index, value);
+        onChanged();
+      } else {
+        allBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder setAll(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder addAll(io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.add(value);
+        onChanged();
+      } else {
+        allBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        int index, io.prwarden.v1.Condition value) {
+      if (allBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureAllIsMutable();
+        all_.add(index, value);
+        onChanged();
+      } else {
+        allBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.add(builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder addAll(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        allBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder addAllAll(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, all_);
+        onChanged();
+      } else {
+        allBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder clearAll() {
+      if (allBuilder_ == null) {
+        all_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00000400);
+        onChanged();
+      } else {
+        allBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public Builder removeAll(int index) {
+      if (allBuilder_ == null) {
+        ensureAllIsMutable();
+        all_.remove(index);
+        onChanged();
+      } else {
+        allBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getAllBuilder(
+        int index) {
+      return internalGetAllFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+        int index) {
+      if (allBuilder_ == null) {
+        return all_.get(index);  } else {
+        return allBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getAllOrBuilderList() {
+      if (allBuilder_ != null) {
+        return allBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(all_);
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAllBuilder() {
+      return internalGetAllFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addAllBuilder(
+        int index) {
+      return internalGetAllFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * As Condition.all.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getAllBuilderList() {
+      return internalGetAllFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetAllFieldBuilder() {
+      if (allBuilder_ == null) {
+        allBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                all_,
+                ((bitField0_ & 0x00000400) != 0),
+                getParentForChildren(),
+                isClean());
+        all_ = null;
+      }
+      return allBuilder_;
+    }
+
+    private io.prwarden.v1.Condition not_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> notBuilder_;
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     * @return Whether the not field is set.
+     */
+    public boolean hasNot() {
+      return ((bitField0_ & 0x00000800) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     * @return The not.
+     */
+    public io.prwarden.v1.Condition getNot() {
+      if (notBuilder_ == null) {
+        return not_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : not_;
+      } else {
+        return notBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public Builder setNot(io.prwarden.v1.Condition value) {
+      if (notBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        not_ = value;
+      } else {
+        notBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public Builder setNot(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (notBuilder_ == null) {
+        not_ = builderForValue.build();
+      } else {
+        notBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public Builder mergeNot(io.prwarden.v1.Condition value) {
+      if (notBuilder_ == null) {
+        if (((bitField0_ & 0x00000800) != 0) &&
+          not_ != null &&
+          not_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getNotBuilder().mergeFrom(value);
+        } else {
+          not_ = value;
+        }
+      } else {
+        notBuilder_.mergeFrom(value);
+      }
+      if (not_ != null) {
+        bitField0_ |= 0x00000800;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public Builder clearNot() {
+      bitField0_ = (bitField0_ & ~0x00000800);
+      not_ = null;
+      if (notBuilder_ != null) {
+        notBuilder_.dispose();
+        notBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getNotBuilder() {
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return internalGetNotFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getNotOrBuilder() {
+      if (notBuilder_ != null) {
+        return notBuilder_.getMessageOrBuilder();
+      } else {
+        return not_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : not_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetNotFieldBuilder() {
+      if (notBuilder_ == null) {
+        notBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getNot(),
+                getParentForChildren(),
+                isClean());
+        not_ = null;
+      }
+      return notBuilder_;
+    }
+
+    private io.prwarden.v1.Condition inside_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> insideBuilder_;
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     * @return Whether the inside field is set.
+     */
+    public boolean hasInside() {
+      return ((bitField0_ & 0x00001000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     * @return The inside.
+     */
+    public io.prwarden.v1.Condition getInside() {
+      if (insideBuilder_ == null) {
+        return inside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+      } else {
+        return insideBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public Builder setInside(io.prwarden.v1.Condition value) {
+      if (insideBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        inside_ = value;
+      } else {
+        insideBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public Builder setInside(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (insideBuilder_ == null) {
+        inside_ = builderForValue.build();
+      } else {
+        insideBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public Builder mergeInside(io.prwarden.v1.Condition value) {
+      if (insideBuilder_ == null) {
+        if (((bitField0_ & 0x00001000) != 0) &&
+          inside_ != null &&
+          inside_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getInsideBuilder().mergeFrom(value);
+        } else {
+          inside_ = value;
+        }
+      } else {
+        insideBuilder_.mergeFrom(value);
+      }
+      if (inside_ != null) {
+        bitField0_ |= 0x00001000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public Builder clearInside() {
+      bitField0_ = (bitField0_ & ~0x00001000);
+      inside_ = null;
+      if (insideBuilder_ != null) {
+        insideBuilder_.dispose();
+        insideBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getInsideBuilder() {
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return internalGetInsideFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder() {
+      if (insideBuilder_ != null) {
+        return insideBuilder_.getMessageOrBuilder();
+      } else {
+        return inside_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : inside_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetInsideFieldBuilder() {
+      if (insideBuilder_ == null) {
+        insideBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getInside(),
+                getParentForChildren(),
+                isClean());
+        inside_ = null;
+      }
+      return insideBuilder_;
+    }
+
+    private io.prwarden.v1.Condition notInside_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> notInsideBuilder_;
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     * @return Whether the notInside field is set.
+     */
+    public boolean hasNotInside() {
+      return ((bitField0_ & 0x00002000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     * @return The notInside.
+     */
+    public io.prwarden.v1.Condition getNotInside() {
+      if (notInsideBuilder_ == null) {
+        return notInside_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+      } else {
+        return notInsideBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public Builder setNotInside(io.prwarden.v1.Condition value) {
+      if (notInsideBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        notInside_ = value;
+      } else {
+        notInsideBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public Builder setNotInside(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (notInsideBuilder_ == null) {
+        notInside_ = builderForValue.build();
+      } else {
+        notInsideBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public Builder mergeNotInside(io.prwarden.v1.Condition value) {
+      if (notInsideBuilder_ == null) {
+        if (((bitField0_ & 0x00002000) != 0) &&
+          notInside_ != null &&
+          notInside_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getNotInsideBuilder().mergeFrom(value);
+        } else {
+          notInside_ = value;
+        }
+      } else {
+        notInsideBuilder_.mergeFrom(value);
+      }
+      if (notInside_ != null) {
+        bitField0_ |= 0x00002000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public Builder clearNotInside() {
+      bitField0_ = (bitField0_ & ~0x00002000);
+      notInside_ = null;
+      if (notInsideBuilder_ != null) {
+        notInsideBuilder_.dispose();
+        notInsideBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getNotInsideBuilder() {
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return internalGetNotInsideFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder() {
+      if (notInsideBuilder_ != null) {
+        return notInsideBuilder_.getMessageOrBuilder();
+      } else {
+        return notInside_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : notInside_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.not_inside.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetNotInsideFieldBuilder() {
+      if (notInsideBuilder_ == null) {
+        notInsideBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getNotInside(),
+                getParentForChildren(),
+                isClean());
+        notInside_ = null;
+      }
+      return notInsideBuilder_;
+    }
+
+    private io.prwarden.v1.Condition has_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> hasBuilder_;
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     * @return Whether the has field is set.
+     */
+    public boolean hasHas() {
+      return ((bitField0_ & 0x00004000) != 0);
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     * @return The has.
+     */
+    public io.prwarden.v1.Condition getHas() {
+      if (hasBuilder_ == null) {
+        return has_ == null ? io.prwarden.v1.Condition.getDefaultInstance() : has_;
+      } else {
+        return hasBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public Builder setHas(io.prwarden.v1.Condition value) {
+      if (hasBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        has_ = value;
+      } else {
+        hasBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public Builder setHas(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (hasBuilder_ == null) {
+        has_ = builderForValue.build();
+      } else {
+        hasBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public Builder mergeHas(io.prwarden.v1.Condition value) {
+      if (hasBuilder_ == null) {
+        if (((bitField0_ & 0x00004000) != 0) &&
+          has_ != null &&
+          has_ != io.prwarden.v1.Condition.getDefaultInstance()) {
+          getHasBuilder().mergeFrom(value);
+        } else {
+          has_ = value;
+        }
+      } else {
+        hasBuilder_.mergeFrom(value);
+      }
+      if (has_ != null) {
+        bitField0_ |= 0x00004000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public Builder clearHas() {
+      bitField0_ = (bitField0_ & ~0x00004000);
+      has_ = null;
+      if (hasBuilder_ != null) {
+        hasBuilder_.dispose();
+        hasBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getHasBuilder() {
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return internalGetHasFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getHasOrBuilder() {
+      if (hasBuilder_ != null) {
+        return hasBuilder_.getMessageOrBuilder();
+      } else {
+        return has_ == null ?
+            io.prwarden.v1.Condition.getDefaultInstance() : has_;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.has.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetHasFieldBuilder() {
+      if (hasBuilder_ == null) {
+        hasBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                getHas(),
+                getParentForChildren(),
+                isClean());
+        has_ = null;
+      }
+      return hasBuilder_;
+    }
+
+    private java.lang.Object depth_ = "";
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 17 [json_name = "depth"];</code>
+     * @return The depth.
+     */
+    public java.lang.String getDepth() {
+      java.lang.Object ref = depth_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        depth_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 17 [json_name = "depth"];</code>
+     * @return The bytes for depth.
+     */
+    public com.google.protobuf.ByteString
+        getDepthBytes() {
+      java.lang.Object ref = depth_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        depth_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 17 [json_name = "depth"];</code>
+     * @param value The depth to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDepth(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      depth_ = value;
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 17 [json_name = "depth"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearDepth() {
+      depth_ = getDefaultInstance().getDepth();
+      bitField0_ = (bitField0_ & ~0x00008000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.depth.
+     * </pre>
+     *
+     * <code>string depth = 17 [json_name = "depth"];</code>
+     * @param value The bytes for depth to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDepthBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      depth_ = value;
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+
+    private static final class WhereConverter implements com.google.protobuf.MapFieldBuilder.Converter<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test> {
+      @java.lang.Override
+      public io.prwarden.v1.Condition.Test build(io.prwarden.v1.Condition.TestOrBuilder val) {
+        if (val instanceof io.prwarden.v1.Condition.Test) { return (io.prwarden.v1.Condition.Test) val; }
+        return ((io.prwarden.v1.Condition.Test.Builder) val).build();
+      }
+
+      @java.lang.Override
+      public com.google.protobuf.MapEntry<java.lang.String, io.prwarden.v1.Condition.Test> defaultEntry() {
+        return WhereDefaultEntryHolder.defaultEntry;
+      }
+    };
+    private static final WhereConverter whereConverter = new WhereConverter();
+
+    private com.google.protobuf.MapFieldBuilder<
+        java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder> where_;
+    private com.google.protobuf.MapFieldBuilder<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder>
+        internalGetWhere() {
+      if (where_ == null) {
+        return new com.google.protobuf.MapFieldBuilder<>(whereConverter);
+      }
+      return where_;
+    }
+    private com.google.protobuf.MapFieldBuilder<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder, io.prwarden.v1.Condition.Test, io.prwarden.v1.Condition.Test.Builder>
+        internalGetMutableWhere() {
+      if (where_ == null) {
+        where_ = new com.google.protobuf.MapFieldBuilder<>(whereConverter);
+      }
+      bitField0_ |= 0x00010000;
+      onChanged();
+      return where_;
+    }
+    public int getWhereCount() {
+      return internalGetWhere().ensureBuilderMap().size();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public boolean containsWhere(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      return internalGetWhere().ensureBuilderMap().containsKey(key);
+    }
+    /**
+     * Use {@link #getWhereMap()} instead.
+     */
+    @java.lang.Override
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhere() {
+      return getWhereMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> getWhereMap() {
+      return internalGetWhere().getImmutableMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+        java.lang.String key,
+        /* nullable */
+io.prwarden.v1.Condition.Test defaultValue) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> map = internalGetMutableWhere().ensureBuilderMap();
+      return map.containsKey(key) ? whereConverter.build(map.get(key)) : defaultValue;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Condition.Test getWhereOrThrow(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> map = internalGetMutableWhere().ensureBuilderMap();
+      if (!map.containsKey(key)) {
+        throw new java.lang.IllegalArgumentException();
+      }
+      return whereConverter.build(map.get(key));
+    }
+    public Builder clearWhere() {
+      bitField0_ = (bitField0_ & ~0x00010000);
+      internalGetMutableWhere().clear();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    public Builder removeWhere(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      internalGetMutableWhere().ensureBuilderMap()
+          .remove(key);
+      return this;
+    }
+    /**
+     * Use alternate mutation accessors instead.
+     */
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+        getMutableWhere() {
+      bitField0_ |= 0x00010000;
+      return internalGetMutableWhere().ensureMessageMap();
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    public Builder putWhere(
+        java.lang.String key,
+        io.prwarden.v1.Condition.Test value) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      if (value == null) { throw new NullPointerException("map value"); }
+      internalGetMutableWhere().ensureBuilderMap()
+          .put(key, value);
+      bitField0_ |= 0x00010000;
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    public Builder putAllWhere(
+        java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test> values) {
+      for (java.util.Map.Entry<java.lang.String, io.prwarden.v1.Condition.Test> e : values.entrySet()) {
+        if (e.getKey() == null || e.getValue() == null) {
+          throw new NullPointerException();
+        }
+      }
+      internalGetMutableWhere().ensureBuilderMap()
+          .putAll(values);
+      bitField0_ |= 0x00010000;
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.where.
+     * </pre>
+     *
+     * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+     */
+    public io.prwarden.v1.Condition.Test.Builder putWhereBuilderIfAbsent(
+        java.lang.String key) {
+      java.util.Map<java.lang.String, io.prwarden.v1.Condition.TestOrBuilder> builderMap = internalGetMutableWhere().ensureBuilderMap();
+      io.prwarden.v1.Condition.TestOrBuilder entry = builderMap.get(key);
+      if (entry == null) {
+        entry = io.prwarden.v1.Condition.Test.newBuilder();
+        builderMap.put(key, entry);
+      }
+      if (entry instanceof io.prwarden.v1.Condition.Test) {
+        entry = ((io.prwarden.v1.Condition.Test) entry).toBuilder();
+        builderMap.put(key, entry);
+      }
+      return (io.prwarden.v1.Condition.Test.Builder) entry;
+    }
+
+    private java.lang.Object focus_ = "";
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 19 [json_name = "focus"];</code>
+     * @return The focus.
+     */
+    public java.lang.String getFocus() {
+      java.lang.Object ref = focus_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        focus_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 19 [json_name = "focus"];</code>
+     * @return The bytes for focus.
+     */
+    public com.google.protobuf.ByteString
+        getFocusBytes() {
+      java.lang.Object ref = focus_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        focus_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 19 [json_name = "focus"];</code>
+     * @param value The focus to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFocus(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      focus_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 19 [json_name = "focus"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFocus() {
+      focus_ = getDefaultInstance().getFocus();
+      bitField0_ = (bitField0_ & ~0x00020000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Condition.focus. Without it a finding stands on the first added line of the match.
+     * </pre>
+     *
+     * <code>string focus = 19 [json_name = "focus"];</code>
+     * @param value The bytes for focus to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFocusBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      focus_ = value;
+      bitField0_ |= 0x00020000;
       onChanged();
       return this;
     }

@@ -282,4 +282,299 @@ public interface TestRuleRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getLanguagesBytes(int index);
+
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getAnyList();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  io.prwarden.v1.Condition getAny(int index);
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  int getAnyCount();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAnyOrBuilderList();
+  /**
+   * <pre>
+   * With type `structure`, as Condition.any. The fields up to `focus` are those of a
+   * Condition and are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition any = 11 [json_name = "any"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getAnyOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getAllList();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  io.prwarden.v1.Condition getAll(int index);
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  int getAllCount();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getAllOrBuilderList();
+  /**
+   * <pre>
+   * As Condition.all.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition all = 12 [json_name = "all"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getAllOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   * @return Whether the not field is set.
+   */
+  boolean hasNot();
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   * @return The not.
+   */
+  io.prwarden.v1.Condition getNot();
+  /**
+   * <pre>
+   * As Condition.not.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not = 13 [json_name = "not"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getNotOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   * @return Whether the inside field is set.
+   */
+  boolean hasInside();
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   * @return The inside.
+   */
+  io.prwarden.v1.Condition getInside();
+  /**
+   * <pre>
+   * As Condition.inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition inside = 14 [json_name = "inside"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getInsideOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   * @return Whether the notInside field is set.
+   */
+  boolean hasNotInside();
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   * @return The notInside.
+   */
+  io.prwarden.v1.Condition getNotInside();
+  /**
+   * <pre>
+   * As Condition.not_inside.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition not_inside = 15 [json_name = "notInside"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getNotInsideOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   * @return Whether the has field is set.
+   */
+  boolean hasHas();
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   * @return The has.
+   */
+  io.prwarden.v1.Condition getHas();
+  /**
+   * <pre>
+   * As Condition.has.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Condition has = 16 [json_name = "has"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getHasOrBuilder();
+
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 17 [json_name = "depth"];</code>
+   * @return The depth.
+   */
+  java.lang.String getDepth();
+  /**
+   * <pre>
+   * As Condition.depth.
+   * </pre>
+   *
+   * <code>string depth = 17 [json_name = "depth"];</code>
+   * @return The bytes for depth.
+   */
+  com.google.protobuf.ByteString
+      getDepthBytes();
+
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  int getWhereCount();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  boolean containsWhere(
+      java.lang.String key);
+  /**
+   * Use {@link #getWhereMap()} instead.
+   */
+  @java.lang.Deprecated
+  java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+  getWhere();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  java.util.Map<java.lang.String, io.prwarden.v1.Condition.Test>
+  getWhereMap();
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  /* nullable */
+io.prwarden.v1.Condition.Test getWhereOrDefault(
+      java.lang.String key,
+      /* nullable */
+io.prwarden.v1.Condition.Test defaultValue);
+  /**
+   * <pre>
+   * As Condition.where.
+   * </pre>
+   *
+   * <code>map&lt;string, .prwarden.v1.Condition.Test&gt; where = 18 [json_name = "where"];</code>
+   */
+  io.prwarden.v1.Condition.Test getWhereOrThrow(
+      java.lang.String key);
+
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 19 [json_name = "focus"];</code>
+   * @return The focus.
+   */
+  java.lang.String getFocus();
+  /**
+   * <pre>
+   * As Condition.focus. Without it a finding stands on the first added line of the match.
+   * </pre>
+   *
+   * <code>string focus = 19 [json_name = "focus"];</code>
+   * @return The bytes for focus.
+   */
+  com.google.protobuf.ByteString
+      getFocusBytes();
 }
