@@ -160,7 +160,7 @@ def mend_review(body):
 def mend_pattern(body):
     """Makes an RE2 pattern of the words of the text that is there, and parts."""
     choice = choice_of(body)
-    words = re.sub(r"[^0-9A-Za-z_ ]", "", body["pattern"])[:200]
+    words = re.sub(r"[^0-9A-Za-z_ ]", "", body.get("pattern", ""))[:200]
     body["pattern"] = words + PARTS[choice % len(PARTS)] + PARTS[choice // 16 % len(PARTS)]
 
 
@@ -181,13 +181,43 @@ def mend_rule(body, suffix=""):
 
 
 def mend_structure(body):
-    """Rules of type structure have code as their pattern, and fewer fields. A place is given once."""
+    """Rules of type structure have code as their pattern, and fewer fields; others have no conditions of code."""
     if body.get("in"):
         body["in"] = sorted(set(body["in"]))
-    if body.get("type") == "structure":
-        body["pattern"], body["languages"] = f"f{choice_of(body)}($X)", ["go"]
-        for name in ("multiline", "redact", "in", "entropy", "stopwords", "allow", "supersedes"):
+    given = [name for name in CONDITION if body.pop(name, None)]
+    followed = [name for name in TAINT if body.pop(name, None)]
+    if body.get("type") == "taint":
+        for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow"):
             body.pop(name, None)
+        body["languages"] = ["go", "javascript"]
+        for name in {"sources", "sinks", *followed}:
+            body[name] = TAINT[name]
+    if body.get("type") != "structure":
+        return
+    choice = choice_of(body)
+    body["pattern"], body["languages"] = f"f{choice}($X)", ["go"]
+    for name in ("multiline", "in", "entropy", "stopwords", "allow"):
+        body.pop(name, None)
+    for name in given:
+        body[name] = CONDITION[name]
+
+
+TAINT = {
+    "sources": [{"pattern": "$R.FormValue($_)"}, {"any": [{"pattern": "req.query"}, {"pattern": "req.body"}]}],
+    "sinks": [{"pattern": "run($X, $$$)", "focus": "X"}],
+    "sanitizers": [{"pattern": "quote($$$)"}],
+}
+
+CONDITION = {
+    "any": [{"pattern": "$_($Y)"}, {"inside": {"pattern": "{ $$$ }"}}],
+    "all": [{"has": {"pattern": "a"}}, {"not": {"pattern": "b"}}],
+    "not": {"pattern": "c()"},
+    "inside": {"pattern": "if $C { $$$ }", "not": {"has": {"pattern": "d"}, "depth": "direct"}},
+    "not_inside": {"any": [{"pattern": "for { $$$ }"}, {"pattern": "go $_"}]},
+    "has": {"pattern": "e"},
+    "where": {"X": {"regex": "^[a-z]", "not": {"is": "constant"}, "any": [{"is": "string"}, {"entropy": {"min": 3}}]}},
+    "focus": "X",
+}
 
 
 def mend_lists(body, choice):

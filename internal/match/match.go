@@ -32,18 +32,7 @@ type Rule struct {
 	Structured bool
 
 	Conditions Conditions // that a match must meet to be a hit
-	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not of and with Multiline, but for Structured
-}
-
-// Reader knows what the places in a text are, such as comments.
-type Reader interface {
-	// Allows says whether a match of a rule in a text counts. It is asked of rules that
-	// are Placed.
-	Allows(text []byte, rule int, match Span) bool
-	// Find finds what the matches of a rule that is Structured mean, until spend, which
-	// counts work, says stop. also are other parts of the text whose lines count as those
-	// of the match do.
-	Find(text []byte, rule int, spend func(work int) bool, found func(match Span, also ...Span))
+	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; see Structured
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.

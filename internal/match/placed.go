@@ -7,6 +7,17 @@ import (
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
 
+// Reader knows what the places in a text are, such as comments.
+type Reader interface {
+	// Allows says whether a match of a rule in a text counts. It is asked of rules that
+	// are Placed.
+	Allows(text []byte, rule int, match Span) bool
+	// Find finds what the matches of a rule that is Structured mean, until spend, which
+	// counts work, says stop. also are other parts of the text whose lines count as those
+	// of the match do.
+	Find(text []byte, rule int, spend func(work int) bool, found func(match Span, also ...Span))
+}
+
 // isPlaced says whether not every match of a rule counts in this file.
 func (w *worker) isPlaced(rule uint32) bool { return w.matcher.placed[rule] && w.file.reader != nil }
 

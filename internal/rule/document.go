@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // Document is a rule as its author writes it: in a file as YAML, over the API and
@@ -30,8 +32,23 @@ type Document struct {
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
-	StructureDocument
-	Taint
+
+	// What a rule of type structure asks, see structure.Condition.
+	Any       []structure.Condition     `json:"any,omitempty" yaml:"any,omitempty"`
+	All       []structure.Condition     `json:"all,omitempty" yaml:"all,omitempty"`
+	Not       *structure.Condition      `json:"not,omitempty" yaml:"not,omitempty"`
+	Inside    *structure.Condition      `json:"inside,omitempty" yaml:"inside,omitempty"`
+	NotInside *structure.Condition      `json:"not_inside,omitempty" yaml:"not_inside,omitempty"`
+	Has       *structure.Condition      `json:"has,omitempty" yaml:"has,omitempty"`
+	Depth     string                    `json:"depth,omitempty" yaml:"depth,omitempty"`
+	Where     map[string]structure.Test `json:"where,omitempty" yaml:"where,omitempty"`
+	Focus     string                    `json:"focus,omitempty" yaml:"focus,omitempty"`
+
+	// What a rule of type taint asks, see Taint.
+	Sources    []structure.Condition `json:"sources,omitempty" yaml:"sources,omitempty"`
+	Sinks      []structure.Condition `json:"sinks,omitempty" yaml:"sinks,omitempty"`
+	Sanitizers []structure.Condition `json:"sanitizers,omitempty" yaml:"sanitizers,omitempty"`
+
 	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
@@ -55,9 +72,10 @@ func (r Rule) Document() Document {
 		Languages: r.Languages, In: r.In, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact,
 		References: r.References,
 		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, StructureDocument: structureDocument(r.Structure),
-		Taint: r.Taint,
+		Supersedes: r.Supersedes,
 	}
+	d.ask(r.Structure)
+	d.Sources, d.Sinks, d.Sanitizers = r.Taint.Sources, r.Taint.Sinks, r.Taint.Sanitizers
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
 	}
@@ -84,8 +102,8 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes, Structure: d.StructureDocument.condition(),
-		Taint: d.Taint,
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Structure: d.asked(),
+		Taint: Taint{d.Sources, d.Sinks, d.Sanitizers},
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -73,13 +73,6 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 	return Severity(max(i, 0)), i > 0
 }
 
-// The types of rules.
-const (
-	TypeRegex     = "regex"     // an RE2 regular expression
-	TypeStructure = "structure" // code as internal/structure has it
-	TypeTaint     = "taint"     // values as internal/taint follows them
-)
-
 // Scope says where a custom rule applies.
 type Scope string
 

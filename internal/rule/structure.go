@@ -18,8 +18,29 @@ import (
 // MaxStructure is how many bytes what a structure rule asks has as JSON.
 const MaxStructure = 8 << 10
 
+// The types of rules.
+const (
+	TypeRegex     = "regex"     // an RE2 regular expression
+	TypeStructure = "structure" // code as internal/structure has it
+	TypeTaint     = "taint"     // values as internal/taint follows them
+)
+
 // workOfStep is the work, as match.Limit has it, of a step of matching structure.
 const workOfStep = 16
+
+// asked is what a document asks beside its pattern.
+func (d Document) asked() structure.Condition {
+	return structure.Condition{
+		Any: d.Any, All: d.All, Not: d.Not, Inside: d.Inside, NotInside: d.NotInside, Has: d.Has, Depth: d.Depth,
+		Where: d.Where, Focus: d.Focus,
+	}
+}
+
+// ask has a document ask what a rule asks beside its pattern.
+func (d *Document) ask(c structure.Condition) {
+	d.Any, d.All, d.Not, d.Inside, d.NotInside = c.Any, c.All, c.Not, c.Inside, c.NotInside
+	d.Has, d.Depth, d.Where, d.Focus = c.Has, c.Depth, c.Where, c.Focus
+}
 
 // condition is what a structure rule looks for.
 func (r Rule) condition() structure.Condition {
@@ -27,36 +48,6 @@ func (r Rule) condition() structure.Condition {
 	c.Pattern = r.Pattern
 
 	return c
-}
-
-// structureDocument is what a structure rule asks beside its pattern, as an author writes
-// it.
-func structureDocument(c structure.Condition) StructureDocument {
-	return StructureDocument{
-		Any: c.Any, All: c.All, Not: c.Not, Inside: c.Inside, NotInside: c.NotInside, Has: c.Has, Depth: c.Depth,
-		Where: c.Where, Focus: c.Focus,
-	}
-}
-
-// StructureDocument is structure.Condition without its pattern.
-type StructureDocument struct {
-	Any       []structure.Condition     `json:"any,omitempty" yaml:"any"`
-	All       []structure.Condition     `json:"all,omitempty" yaml:"all"`
-	Not       *structure.Condition      `json:"not,omitempty" yaml:"not"`
-	Inside    *structure.Condition      `json:"inside,omitempty" yaml:"inside"`
-	NotInside *structure.Condition      `json:"not_inside,omitempty" yaml:"not_inside"`
-	Has       *structure.Condition      `json:"has,omitempty" yaml:"has"`
-	Depth     string                    `json:"depth,omitempty" yaml:"depth"`
-	Where     map[string]structure.Test `json:"where,omitempty" yaml:"where"`
-	Focus     string                    `json:"focus,omitempty" yaml:"focus"`
-}
-
-// condition is what the document asks.
-func (d StructureDocument) condition() structure.Condition {
-	return structure.Condition{
-		Any: d.Any, All: d.All, Not: d.Not, Inside: d.Inside, NotInside: d.NotInside, Has: d.Has, Depth: d.Depth,
-		Where: d.Where, Focus: d.Focus,
-	}
 }
 
 // checkPattern says what is wrong with the pattern of a rule, and adds what is wrong

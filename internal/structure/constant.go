@@ -216,7 +216,8 @@ func (c *constants) enter(around frame, i int) frame {
 func (c *constants) isChanged(i int) bool {
 	before, behind := c.word(i-1), c.word(i+1)
 	return changesBefore[before] || changesBehind[behind] ||
-		behind == "<<" && c.Language == syntax.Named("ruby") || c.Language.Joins(behind) && strings.HasSuffix(c.word(i+2), "!")
+		behind == "<<" && c.Language == syntax.Named("ruby") ||
+		c.Language.Joins(behind) && strings.HasSuffix(c.word(i+2), "!")
 }
 
 // assign notes what the statement assigns whose operator is a token.

@@ -141,7 +141,8 @@ func (w *walker) endPending(i int, isWeak bool) {
 		return
 	}
 
-	values := append(p.parts, w.tainted(p.right))
+	p.parts = append(p.parts, w.tainted(p.right))
+	values := p.parts
 	targets := w.targets(p.left.From, p.left.To, p.many)
 	isWeak = isWeak || p.isWeak || w.isDeep()
 	var last, node int32

@@ -63,7 +63,8 @@ func dialectOf(l *syntax.Language) (dialect, *syntax.Language) {
 
 // Words with a meaning for statements, in any language.
 var (
-	branching  = listOf("if else elif elsif elseif unless for foreach while until catch except rescue switch match select when case")
+	branching = listOf("if else elif elsif elseif unless for foreach while until catch except rescue switch match " +
+		"select when case")
 	switching  = listOf("switch match select when")
 	continuing = listOf("else elif elsif elseif")
 	labels     = listOf("case default when")
@@ -89,8 +90,8 @@ var (
 )
 
 // builders are methods that add their arguments to what they are called on.
-var builders = listOf("append add addAll push push_str insert extend concat unshift prepend WriteString writeString appendFormat " +
-	"AppendFormat Append AppendLine appendLine Add AddRange")
+var builders = listOf("append add addAll push push_str insert extend concat unshift prepend WriteString " +
+	"writeString appendFormat AppendFormat Append AppendLine appendLine Add AddRange")
 
 // comparisons are operators with a result that has nothing of their operands.
 var comparisons = listOf("== != === !== < > <= >= <=> =~ !~ in is instanceof")

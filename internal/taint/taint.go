@@ -136,14 +136,13 @@ func (w *walker) addNode(r structure.Range, parent int32) int32 {
 func (w *walker) hit(at int, node int32) {
 	h := hit{int32(at), w.sanitizer(at), node}
 	f := w.function()
-	hits := w.hits
-	if k := len(hits) - 1; k >= f.hits && hits[k].at == h.at {
+	if k := len(w.hits) - 1; k >= f.hits && w.hits[k].at == h.at {
 		return // a source that begins with a tainted name
 	}
-	for len(hits) > f.hits && hits[len(hits)-1].sanitizer >= h.sanitizer && w.step(1) {
-		hits = hits[:len(hits)-1]
+	for len(w.hits) > f.hits && w.hits[len(w.hits)-1].sanitizer >= h.sanitizer && w.step(1) {
+		w.hits = w.hits[:len(w.hits)-1]
 	}
-	w.hits = append(hits, h)
+	w.hits = append(w.hits, h)
 }
 
 // tainted returns the node of a value in the tokens from a place up to now; 0 for none.

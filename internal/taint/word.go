@@ -168,8 +168,9 @@ func (w *walker) read(i, end int, node int32) {
 func (w *walker) passes(i, end, joined int) bool {
 	is := func(k int, list *wordList) bool { return k >= 0 && k < len(w.tokens) && list.has(w.of(k)) }
 	isText := func(k int, text string) bool { return k >= 0 && k < len(w.tokens) && w.is(k, text) }
-	isLabel := w.tokens[i].Kind == syntax.Name && end == i+1 && i > 0 && joined == end &&
-		(w.tokens[i-1].Kind == syntax.Open && w.tokens[i-1].Bracket != '[' && w.tokens[i-1].Bracket != syntax.Hole || isText(i-1, ","))
+	isFirst := i > 0 && w.tokens[i-1].Kind == syntax.Open && w.tokens[i-1].Bracket != '[' &&
+		w.tokens[i-1].Bracket != syntax.Hole
+	isLabel := w.tokens[i].Kind == syntax.Name && end == i+1 && joined == end && (isFirst || isText(i-1, ","))
 	switch {
 	case isLabel && isText(end, ":"), isLabel && w.keyed && w.top().kind == '(' && isText(end, "="):
 		return false

@@ -12,8 +12,12 @@ func (w *walker) block(i int, text []byte) bool {
 	if w.sigil {
 		return w.shellBlock(i, text)
 	}
-	isOperand := i == int(s.start) || i > 0 && (w.tokens[i-1].Kind == syntax.Operator || w.tokens[i-1].Kind == syntax.Open ||
-		w.tokens[i-1].Kind == syntax.LineEnd || beforeOperand.has(w.of(i-1)))
+	isOperand := i == int(s.start)
+	if i > 0 {
+		before := w.tokens[i-1].Kind
+		isOperand = isOperand || before == syntax.Operator || before == syntax.Open || before == syntax.LineEnd ||
+			beforeOperand.has(w.of(i-1))
+	}
 	switch word := string(text); word {
 	case "if", "unless", "while", "until", "for", "case":
 		if !isOperand {

@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // orgRule returns a rule of an organization, to be created.
@@ -45,6 +46,14 @@ func storedRule(t *testing.T, h Harness) {
 			Severity: rule.Critical, Scope: rule.ScopeRepo, Repo: repo, Multiline: true, Redact: true,
 			Conditions: match.Conditions{
 				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"b"},
+			},
+			Taint: rule.Taint{
+				Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{{Pattern: "k($X)", Focus: "X"}},
+				Sanitizers: []structure.Condition{{Any: []structure.Condition{{Pattern: "c"}}}},
+			},
+			Structure: structure.Condition{
+				Any: []structure.Condition{{Pattern: "f($X)"}}, Not: &structure.Condition{Has: &structure.Condition{Pattern: "<g>"}},
+				Where: map[string]structure.Test{"X": {Entropy: &structure.Entropy{Min: 2.5}}}, Focus: "X",
 			},
 			Supersedes: []string{"other"},
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},

@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
@@ -100,6 +101,9 @@ func assertFilled(t *testing.T, m protoreflect.Message) {
 			continue
 		}
 
+		if fd.IsMap() || fd.Message().FullName() == "prwarden.v1.Condition" { // see TestConditionThereAndBack
+			continue
+		}
 		if fd.IsList() {
 			assertFilled(t, m.Get(fd).List().Get(0).Message())
 		} else {
@@ -191,7 +195,11 @@ func TestRuleThereAndBack(t *testing.T) {
 		Supersedes: []string{"other"},
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},
-		Mode: rule.ModeObserve, Disabled: true,
+		Mode: rule.ModeObserve, Disabled: true, Structure: fullCondition(),
+		Taint: rule.Taint{
+			Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{fullCondition()},
+			Sanitizers: []structure.Condition{{Pattern: "c"}},
+		},
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 
@@ -275,4 +283,32 @@ func FuzzReviewConverters(f *testing.F) {
 		_, err = protojson.Marshal(m)
 		require.NoError(t, err)
 	})
+}
+
+// fullCondition has all that a condition can have, but a pattern.
+func fullCondition() structure.Condition {
+	is := func(pattern string) *structure.Condition { return &structure.Condition{Pattern: pattern} }
+	test := structure.Test{
+		Regex: "a", Any: []structure.Test{{Is: "string"}}, Not: &structure.Test{Regex: "b"}, Has: is("c"), Depth: "direct",
+		Is: "constant", Entropy: &structure.Entropy{Min: 3.5},
+	}
+
+	return structure.Condition{
+		Any: []structure.Condition{*is("d")}, All: []structure.Condition{*is("e")}, Not: is("f"), Inside: is("g"),
+		NotInside: is("h"), Has: is("i"), Depth: "direct", Where: map[string]structure.Test{"X": test}, Focus: "X",
+	}
+}
+
+func TestConditionThereAndBack(t *testing.T) {
+	t.Parallel()
+	in := fullCondition()
+	in.Pattern = "f($X)"
+	m := toCondition(&in)
+	for _, filled := range []protoreflect.Message{m.ProtoReflect(), m.GetWhere()["X"].ProtoReflect()} {
+		for i := range filled.Descriptor().Fields().Len() {
+			fd := filled.Descriptor().Fields().Get(i)
+			assert.True(t, filled.Has(fd), "%s is not filled", fd.FullName())
+		}
+	}
+	assert.Equal(t, &in, fromCondition(m))
 }
