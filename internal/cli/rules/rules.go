@@ -123,13 +123,14 @@ type known struct {
 	Stopwords  []string              `json:"stopwords,omitempty"`
 	Allow      []string              `json:"allow,omitempty"`
 	Supersedes []string              `json:"supersedes,omitempty"`
-	Match      []string              `json:"match,omitempty"`
-	NoMatch    []string              `json:"no_match,omitempty"`
-	References []string              `json:"references,omitempty"`
-	Disabled   bool                  `json:"disabled"`
-	Overridden bool                  `json:"overridden"`
-	Cost       *cost                 `json:"cost,omitempty"`
-	File       *inFile               `json:"file,omitempty"` // how the rule looks at it
+	rule.Taint
+	Match      []string `json:"match,omitempty"`
+	NoMatch    []string `json:"no_match,omitempty"`
+	References []string `json:"references,omitempty"`
+	Disabled   bool     `json:"disabled"`
+	Overridden bool     `json:"overridden"`
+	Cost       *cost    `json:"cost,omitempty"`
+	File       *inFile  `json:"file,omitempty"` // how the rule looks at it
 
 	rule          rule.Rule
 	excludedFiles []string // by the rules file, from all rules
@@ -149,7 +150,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes,
+		Supersedes: r.Supersedes, Taint: r.Taint,
 	}
 }
 
@@ -333,6 +334,9 @@ func (k known) text(price string) string {
 
 	row("Message", k.Message)
 	row("Pattern", k.Pattern)
+	row("Sources", conditions(k.Sources)...)
+	row("Sinks", conditions(k.Sinks)...)
+	row("Sanitizers", conditions(k.Sanitizers)...)
 	on := "each added line on its own"
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
@@ -340,6 +344,9 @@ func (k known) text(price string) string {
 
 	if k.rule.Type == rule.TypeStructure {
 		on = "tokens and brackets, when it touches an added line"
+	}
+	if k.rule.Type == rule.TypeTaint {
+		on = "values inside a function, when the source or the sink is on an added line"
 	}
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
