@@ -2,10 +2,13 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
@@ -27,21 +30,26 @@ type Entropy struct {
 // maxJudged is how many bytes of a text conditions look at.
 const maxJudged = 1 << 10
 
-// judge decides about the matches of a rule with conditions.
+// AtGroup is the name of the group that says where in its match a multiline rule has its
+// hit. What comes before it is then only what the file must have, such as a trigger.
+const AtGroup = "at"
+
+// judge decides about the matches of a rule with conditions or an AtGroup.
 type judge struct {
 	entropy   *Entropy
 	stopwords [][]byte // in lower case
 	allow     []*regexp.Regexp
 	work      int // for each byte of a text
+	at        int // the AtGroup; 0 for the whole match
 }
 
-// newJudge returns nil for no conditions.
-func newJudge(c Conditions) (*judge, error) {
-	if c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
+// newJudge returns nil for no conditions and no AtGroup, of which at is the number.
+func newJudge(c Conditions, at int) (*judge, error) {
+	if at == 0 && c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
 		return nil, nil
 	}
 
-	j := &judge{entropy: c.Entropy, work: 1 + len(c.Stopwords)}
+	j := &judge{entropy: c.Entropy, work: 1 + len(c.Stopwords), at: at}
 	for _, word := range c.Stopwords {
 		j.stopwords = append(j.stopwords, bytes.ToLower([]byte(word)))
 	}
@@ -107,8 +115,14 @@ func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
 // as confirm.Program.All does.
 func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *confirm.Guard, found func(Span)) {
 	j := m.judges[rule]
-	if j == nil {
+	switch {
+	case j == nil:
 		p.All(text, g, found)
+		return
+	case j.at > 0:
+		for _, place := range j.places(p, text, g) {
+			found(place)
+		}
 		return
 	}
 
@@ -118,6 +132,55 @@ func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *conf
 		}
 		return true
 	})
+}
+
+// places are those of the AtGroup in all matches, ascending, or the whole match where it
+// takes no part. What was found counts as blank, and the pattern is tried again, because
+// what stands before it may be in many matches.
+func (j *judge) places(p *confirm.Program, text []byte, g *confirm.Guard) (all []Span) {
+	rest := bytes.Clone(text)
+	for more := true; more; {
+		more = false
+		p.Groups(rest, g, func(loc []int) bool {
+			place := Span{Start: loc[0], End: loc[1]}
+			if at := 2 * j.at; at < len(loc) && loc[at] >= 0 && loc[at] < loc[at+1] {
+				place = Span{Start: loc[at], End: loc[at+1]}
+			}
+			if j.accepts(rest, loc, g) {
+				all = append(all, place)
+			}
+			more = blank(rest[place.Start:place.End])
+
+			return false
+		})
+	}
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+
+	return all
+}
+
+// blank replaces all but white space, and says whether there was something else.
+func blank(text []byte) (changed bool) {
+	for i, c := range text {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			text[i], changed = ' ', true
+		}
+	}
+
+	return changed
+}
+
+// atGroup is the number of the AtGroup of a pattern that is valid; 0 for none.
+func atGroup(r Rule) int {
+	if !r.Multiline || !strings.Contains(r.Pattern, "<"+AtGroup+">") {
+		return 0
+	}
+	re, err := syntax.Parse(r.Pattern, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+
+	return max(0, slices.Index(re.CapNames(), AtGroup))
 }
 
 // meets says whether a match of a rule on a line meets its conditions, and then sets the
