@@ -7513,7 +7513,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 618,
+                     *           "rule_count": 619,
                      *           "scope": "org"
                      *         },
                      *         {
