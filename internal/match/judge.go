@@ -2,13 +2,10 @@ package match
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
-	"regexp/syntax"
 	"slices"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
@@ -30,22 +27,18 @@ type Entropy struct {
 // maxJudged is how many bytes of a text conditions look at.
 const maxJudged = 1 << 10
 
-// AtGroup is the name of the group that says where in its match a multiline rule has its
-// hit. What comes before it is then only what the file must have, such as a trigger.
-const AtGroup = "at"
-
 // judge decides about the matches of a rule with conditions or an AtGroup.
 type judge struct {
 	entropy   *Entropy
 	stopwords [][]byte // in lower case
 	allow     []*regexp.Regexp
-	work      int // for each byte of a text
-	at        int // the AtGroup; 0 for the whole match
+	work      int   // for each byte of a text
+	at        []int // the groups that say where the hit is; the whole match when there is none
 }
 
-// newJudge returns nil for no conditions and no AtGroup, of which at is the number.
-func newJudge(c Conditions, at int) (*judge, error) {
-	if at == 0 && c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
+// newJudge returns nil for no conditions and none of AtGroup, of which at are the numbers.
+func newJudge(c Conditions, at []int) (*judge, error) {
+	if len(at) == 0 && c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
 		return nil, nil
 	}
 
@@ -75,8 +68,12 @@ func (j *judge) size() int64 {
 }
 
 // accepts says whether a match with its groups, as regexp has them, meets the
-// conditions. Where the guard said stop that is not known, and the rule counts as stopped.
+// conditions; it does when there are none. Where the guard said stop that is not known, and
+// the rule counts as stopped.
 func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
+	if j == nil {
+		return true
+	}
 	at := 0
 	if j.entropy != nil {
 		at = 2 * j.entropy.Group
@@ -119,7 +116,7 @@ func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *conf
 	case j == nil:
 		p.All(text, g, found)
 		return
-	case j.at > 0:
+	case len(j.at) > 0:
 		for _, place := range j.places(p, text, g) {
 			found(place)
 		}
@@ -134,67 +131,18 @@ func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *conf
 	})
 }
 
-// places are those of the AtGroup in all matches, ascending, or the whole match where it
-// takes no part. What was found counts as blank, and the pattern is tried again, because
-// what stands before it may be in many matches.
-func (j *judge) places(p *confirm.Program, text []byte, g *confirm.Guard) (all []Span) {
-	rest := bytes.Clone(text)
-	for more := true; more; {
-		more = false
-		p.Groups(rest, g, func(loc []int) bool {
-			place := Span{Start: loc[0], End: loc[1]}
-			if at := 2 * j.at; at < len(loc) && loc[at] >= 0 && loc[at] < loc[at+1] {
-				place = Span{Start: loc[at], End: loc[at+1]}
-			}
-			if j.accepts(rest, loc, g) {
-				all = append(all, place)
-			}
-			more = blank(rest[place.Start:place.End])
-
-			return false
-		})
-	}
-	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-
-	return all
-}
-
-// blank replaces all but white space, and says whether there was something else.
-func blank(text []byte) (changed bool) {
-	for i, c := range text {
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			text[i], changed = ' ', true
-		}
-	}
-
-	return changed
-}
-
-// atGroup is the number of the AtGroup of a pattern that is valid; 0 for none.
-func atGroup(r Rule) int {
-	if !r.Multiline || !strings.Contains(r.Pattern, "<"+AtGroup+">") {
-		return 0
-	}
-	re, err := syntax.Parse(r.Pattern, syntax.Perl)
-	if err != nil {
-		return 0
-	}
-
-	return max(0, slices.Index(re.CapNames(), AtGroup))
-}
-
-// meets says whether a match of a rule on a line meets its conditions, and then sets the
-// columns of the hit. It is asked once the rule is known to match on the line.
+// meets says whether a match of a rule on a line meets its conditions where it counts, and
+// then sets the columns of the hit. It is asked once the rule is known to match on the line.
 func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 	j := w.matcher.judges[rule]
-	if j == nil {
+	if j == nil && !w.isPlaced(rule) {
 		return true
 	}
 
 	line := w.text[l.from:l.to]
 	w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 		p.Groups(line, g, func(loc []int) bool {
-			ok = j.accepts(line, loc, g)
+			ok = w.allows(rule, Span{Start: l.from + loc[0], End: l.from + loc[1]}) && j.accepts(line, loc, g)
 			if ok {
 				h.Column, h.EndLine, h.EndColumn = loc[0]+1, h.Line, loc[1]+1
 			}
@@ -202,7 +150,7 @@ func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 		})
 	})
 
-	if !ok && w.rules[rule].stopped && j.trusts() {
+	if !ok && j != nil && w.rules[rule].stopped && j.trusts() {
 		h.Column, h.EndLine, h.EndColumn = 1, h.Line, len(line)+1
 		return true
 	}

@@ -129,7 +129,7 @@ func groupsOf(pattern string) int {
 func hasAtGroup(pattern string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 
-	return err == nil && slices.Contains(re.CapNames(), match.AtGroup)
+	return err == nil && slices.ContainsFunc(re.CapNames(), match.IsAtGroup)
 }
 
 // conditions writes what decides about the matches of a rule.

@@ -31,7 +31,8 @@ func TestDocumentsThereAndBack(t *testing.T) {
 		ID: "whole", Type: rule.TypeRegex, Pattern: `(?s)a\x{1F600}?.`, Message: "m", Severity: rule.Critical,
 		Scope: rule.ScopeRepo, Repo: "acme/shop", Multiline: true, Redact: true, Disabled: true, Mode: rule.ModeEnforce,
 		Paths: rule.Paths{Include: []string{"**/*.go", "*"}, Exclude: []string{"[a-z]"}}, Origin: rule.OriginRepository,
-		Languages: []string{"go"}, Skip: []string{"vendored"}, References: []string{"https://example.com/?a#b"},
+		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"vendored"},
+		References: []string{"https://example.com/?a#b"},
 		Conditions: match.Conditions{
 			Entropy: &match.Entropy{Min: 2.5}, Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
 		},

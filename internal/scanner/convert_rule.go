@@ -29,6 +29,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Skip:        r.Skip,
 		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
+		In:          rule.WordsOf(r.In),
 		Stopwords:   c.Stopwords,
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
@@ -76,6 +77,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Skip:       p.GetSkip(),
 		Disabled:   p.GetDisabled(),
 		Mode:       mode,
+		In:         rule.PlacesOf(p.GetIn()),
 		Conditions: conditions,
 		Supersedes: p.GetSupersedes(),
 	}, nil

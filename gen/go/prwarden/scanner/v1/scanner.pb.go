@@ -625,7 +625,7 @@ type ScanRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id as it was sent: `name` or `category/name`.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// `regex`.
+	// `regex` or `structure`.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// The pattern.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
@@ -665,7 +665,9 @@ type ScanRule struct {
 	// Rules that have no hit on a line on which this one has.
 	Supersedes []string `protobuf:"bytes,20,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Kinds of files not to look at, as in prwarden.v1.Rule.
-	Skip          []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
+	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
+	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
+	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -843,6 +845,13 @@ func (x *ScanRule) GetSupersedes() []string {
 func (x *ScanRule) GetSkip() []string {
 	if x != nil {
 		return x.Skip
+	}
+	return nil
+}
+
+func (x *ScanRule) GetIn() []string {
+	if x != nil {
+		return x.In
 	}
 	return nil
 }
@@ -2696,7 +2705,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\x95\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xa5\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2724,7 +2733,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"supersedes\x18\x14 \x03(\tR\n" +
 	"supersedes\x12\x12\n" +
-	"\x04skip\x18\x15 \x03(\tR\x04skip\x1a1\n" +
+	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x0e\n" +
+	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +
