@@ -136,6 +136,7 @@ type Rule struct {
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
 	Conditions match.Conditions // that a match must meet to be a hit
+	Confidence Confidence       // "" for ConfidenceMedium
 	Supersedes []string         // ids of rules that have no hit on a line on which this one has
 	References []string         // where to read more
 	Disabled   bool             // it is known and not matched; a rule is enabled unless somebody says so
@@ -319,7 +320,7 @@ type Set struct {
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
 // paths, languages, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions and the rules that it supersedes, whatever the order of the rules; and the
+// conditions, confidence and the rules that it supersedes, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -351,6 +352,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
+		d.text(string(r.Sureness()))
 	}
 
 	d.set(exclude)
