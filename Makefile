@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-hosts test-browser test-limits screenshots test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants bench-hosts bench-people benchstat build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-hosts test-browser test-limits screenshots test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review bench-tenants bench-hosts bench-people benchstat judge judge-report build-bench bench-peers microbench chaos chaos-hosts chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -109,6 +109,13 @@ bench-people: need-go need-git build-bench ## Measure pages that 50 people read 
 
 benchstat: need-go ## Compare Go benchmarks with another checkout (BEFORE=../before BENCH=Match PKG=./internal/match COUNT=10)
 	@internal/dev/bench/benchstat.sh
+
+judge: need-go need-git ## Build bin/judge, which measures what findings are worth (docs/measuring.md)
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/judge
+
+judge-report: judge ## Write the figures of the committed judgements into docs/default-ruleset.md
+	@bin/judge report -doc docs/default-ruleset.md
 
 build-bench:
 	@mkdir -p bin

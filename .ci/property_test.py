@@ -177,6 +177,17 @@ def mend_rule(body, suffix=""):
     if choice % 2:
         body["paths"] = {"include": ["**/*.go", "src/**"], "exclude": ["**/testdata/**"]}
     mend_lists(body, choice)
+    mend_structure(body)
+
+
+def mend_structure(body):
+    """Rules of type structure have code as their pattern, and fewer fields. A place is given once."""
+    if body.get("in"):
+        body["in"] = sorted(set(body["in"]))
+    if body.get("type") == "structure":
+        body["pattern"], body["languages"] = f"f{choice_of(body)}($X)", ["go"]
+        for name in ("multiline", "redact", "in", "entropy", "stopwords", "allow", "supersedes"):
+            body.pop(name, None)
 
 
 def mend_lists(body, choice):
@@ -196,11 +207,14 @@ def mend_conditions(body, choice):
             body[name] = [value]
     if body.get("multiline"):
         body.pop("supersedes", None)
+    if body.get("confidence") == "low" and body.get("severity") in ("critical", "high"):
+        body.pop("confidence")
 
 
 def mend_trial(body):
     mend_pattern(body)
-    mend_conditions(body, choice_of(body))
+    mend_lists(body, choice_of(body))
+    mend_structure(body)
 
 
 def mend_rules(body):
@@ -224,7 +238,10 @@ def mend_change(body):
     body.pop("repo", None)
     if body.pop("scope", None) == "repo":
         body["scope"], body["repo"] = "repo", REPOSITORY
+    if "type" in body:
+        body["type"] = "regex"  # the rest of the rule is of one
     mend_lists(body, choice)
+    mend_structure(body)
     mend_etag(body)
     if not body.keys() - {"etag"}:
         body["enabled"] = True

@@ -114,6 +114,7 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
+	flags.StringSliceVar(&in.In, "in", nil, "Only in these `PLACES` of a file: code, comment, string.")
 	flags.StringArrayVar(&in.Include, "include", nil,
 		"Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
 	flags.StringArrayVar(&in.Exclude, "exclude", nil,
@@ -126,7 +127,7 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 			if len(args) != 1 {
 				return cli.Usagef("--last needs one FILE, not %d", len(args))
 			}
-			others := []string{"multiline", "include", "exclude"}
+			others := []string{"multiline", "in", "include", "exclude"}
 			if err := excluded(cmd, others, "goes with PATTERN and PATH, not with --last"); err != nil {
 				return err
 			}

@@ -21,15 +21,17 @@ import (
 // Matcher is a list of rules, ready to match. It is immutable and safe for
 // concurrent use.
 type Matcher struct {
-	programs []*confirm.Program
-	selector selector
-	lines    plan       // of the rules that are matched line by line
-	files    plan       // of the multiline rules
-	prefixed []bool     // by rule: see FixedPrefix
-	judges   []*judge   // by rule; nil for a rule without conditions
-	better   [][]uint32 // by rule: those that supersede it; nil when no rule does
-	size     int64
-	workers  sync.Pool // of *worker
+	programs   []*confirm.Program
+	selector   selector
+	lines      plan       // of the rules that are matched line by line
+	files      plan       // of the multiline rules
+	prefixed   []bool     // by rule: see FixedPrefix
+	placed     []bool     // by rule: see Rule.Placed
+	structured []bool     // by rule
+	judges     []*judge   // by rule; nil for a rule without conditions
+	better     [][]uint32 // by rule: those that supersede it; nil when no rule does
+	size       int64
+	workers    sync.Pool // of *worker
 }
 
 // plan is how rules of one kind are found.
@@ -71,7 +73,8 @@ func Compile(rules []Rule) (*Matcher, error) { return CompileContext(context.Bac
 func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
-		prefixed: make([]bool, len(rules)), judges: make([]*judge, len(rules)), better: superseding(rules),
+		prefixed: make([]bool, len(rules)), placed: make([]bool, len(rules)),
+		structured: make([]bool, len(rules)), judges: make([]*judge, len(rules)), better: superseding(rules),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -171,7 +174,8 @@ func studyOne(r Rule) study {
 func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	known, _ := prefixOf(p.Source)
-	m.prefixed[index] = known >= fixedPrefix
+	m.prefixed[index], m.placed[index] = known >= fixedPrefix, r.Placed
+	m.structured[index] = r.Structured
 	m.judges[index] = s.judge
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)

@@ -67,8 +67,12 @@ func (j *judge) size() int64 {
 }
 
 // accepts says whether a match with its groups, as regexp has them, meets the
-// conditions. Where the guard said stop that is not known, and the rule counts as stopped.
+// conditions; it does when there are none. Where the guard said stop that is not known, and
+// the rule counts as stopped.
 func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
+	if j == nil {
+		return true
+	}
 	at := 0
 	if j.entropy != nil {
 		at = 2 * j.entropy.Group
@@ -120,18 +124,18 @@ func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *conf
 	})
 }
 
-// meets says whether a match of a rule on a line meets its conditions, and then sets the
-// columns of the hit. It is asked once the rule is known to match on the line.
+// meets says whether a match of a rule on a line meets its conditions where it counts, and
+// then sets the columns of the hit. It is asked once the rule is known to match on the line.
 func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 	j := w.matcher.judges[rule]
-	if j == nil {
+	if j == nil && !w.isPlaced(rule) {
 		return true
 	}
 
 	line := w.text[l.from:l.to]
 	w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 		p.Groups(line, g, func(loc []int) bool {
-			ok = j.accepts(line, loc, g)
+			ok = w.allows(rule, Span{Start: l.from + loc[0], End: l.from + loc[1]}) && j.accepts(line, loc, g)
 			if ok {
 				h.Column, h.EndLine, h.EndColumn = loc[0]+1, h.Line, loc[1]+1
 			}
@@ -139,7 +143,7 @@ func (w *worker) meets(rule uint32, l bounds, h *Hit) (ok bool) {
 		})
 	})
 
-	if !ok && w.rules[rule].stopped && j.trusts() {
+	if !ok && j != nil && w.rules[rule].stopped && j.trusts() {
 		h.Column, h.EndLine, h.EndColumn = 1, h.Line, len(line)+1
 		return true
 	}

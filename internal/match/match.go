@@ -24,9 +24,24 @@ type Rule struct {
 	Include   []string // doublestar globs, valid by CheckGlob; all files when empty
 	Exclude   []string // doublestar globs, valid by CheckGlob
 	Languages []string // of which the file must have one; any when empty
+	Placed    bool     // a match counts only where the Reader of the file allows it
+
+	// Structured says that Pattern is what every match has, and that the Reader of the
+	// file finds the matches. Such a rule is Multiline.
+	Structured bool
 
 	Conditions Conditions // that a match must meet to be a hit
 	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline
+}
+
+// Reader knows what the places in a text are, such as comments.
+type Reader interface {
+	// Allows says whether a match of a rule in a text counts. It is asked of rules that
+	// are Placed.
+	Allows(text []byte, rule int, match Span) bool
+	// Find finds the matches of a rule that is Structured, by their starts, until spend,
+	// which counts work, says stop.
+	Find(text []byte, rule int, spend func(work int) bool, found func(Span))
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -135,7 +150,10 @@ func (w *worker) matchFile() {
 		w.guarded(rule, func(p *confirm.Program, g *confirm.Guard) {
 			last := 0               // line of the start of the last hit
 			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
-			w.matcher.accepted(rule, p, text, g, func(span Span) {
+			w.all(rule, p, g, func(span Span) {
+				if !w.allows(rule, span) {
+					return
+				}
 				h := Hit{Rule: int(rule)}
 				h.Line, h.Column = w.lines.At(span.Start)
 				if h.Line != started {
@@ -282,6 +300,7 @@ type File struct {
 	spans   map[int]int64 // by rule: the work of Spans
 	seams   []int         // see Joined
 	isNew   func(rule, line int) bool
+	reader  Reader // nil allows everything
 }
 
 // File decides which rules look at the file at path, which has the given
@@ -310,6 +329,12 @@ func (s *Session) NeedsLanguages() bool { return len(s.matcher.selector.language
 // Within replaces the limit of the session for this file.
 func (f *File) Within(limit Limit) *File {
 	f.limit = limit
+	return f
+}
+
+// ReadBy sets what knows the places of the file.
+func (f *File) ReadBy(r Reader) *File {
+	f.reader = r
 	return f
 }
 

@@ -16,7 +16,9 @@ func (f *File) Subset(keep func(rule int) bool) *File {
 		return nil
 	}
 
-	return &File{session: f.session, limit: f.limit, groups: f.groups, off: off, seams: f.seams, isNew: f.isNew}
+	return &File{
+		session: f.session, limit: f.limit, groups: f.groups, off: off, seams: f.seams, isNew: f.isNew, reader: f.reader,
+	}
 }
 
 // Add adds what other rules found in the same file. The hits of both are not in

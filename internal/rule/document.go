@@ -20,6 +20,7 @@ type Document struct {
 	Repo       string           `json:"repo,omitempty" yaml:"repo,omitempty"`
 	Paths      *PathsDocument   `json:"paths,omitempty" yaml:"paths,omitempty"`
 	Languages  []string         `json:"languages,omitempty" yaml:"languages,omitempty"`
+	In         []Place          `json:"in,omitempty" yaml:"in,omitempty"`
 	Skip       []string         `json:"skip,omitempty" yaml:"skip,omitempty"`
 	Multiline  bool             `json:"multiline,omitempty" yaml:"multiline,omitempty"`
 	Redact     bool             `json:"redact,omitempty" yaml:"redact,omitempty"`
@@ -50,8 +51,9 @@ type CasesDocument struct {
 func (r Rule) Document() Document {
 	d := Document{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
-		Languages: r.Languages, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact, References: r.References,
-		Entropy: entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
+		Languages: r.Languages, In: r.In, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact,
+		References: r.References,
+		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes,
 	}
 	if r.Scope == ScopeRepo {
@@ -80,8 +82,9 @@ func (r Rule) Document() Document {
 func (d Document) Rule() Rule {
 	r := Rule{
 		ID: d.ID, Type: d.Type, Pattern: d.Pattern, Message: d.Message, Scope: d.Scope, Repo: d.Repo,
-		Languages: d.Languages, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact, References: d.References,
-		Disabled: d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
+		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
+		References: d.References,
+		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
 		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)

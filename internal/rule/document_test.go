@@ -33,7 +33,8 @@ func TestDocumentsThereAndBack(t *testing.T) {
 		Scope: rule.ScopeRepo, Repo: "acme/shop", Multiline: true, Redact: true, Disabled: true, Mode: rule.ModeEnforce,
 		Paths: rule.Paths{Include: []string{"**/*.go", "*"}, Exclude: []string{"[a-z]"}}, Origin: rule.OriginRepository,
 		Confidence: rule.ConfidenceHigh,
-		Languages:  []string{"go"}, Skip: []string{"vendored"}, References: []string{"https://example.com/?a#b"},
+		Languages:  []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"vendored"},
+		References: []string{"https://example.com/?a#b"},
 		Conditions: match.Conditions{
 			Entropy: &match.Entropy{Min: 2.5}, Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
 		},

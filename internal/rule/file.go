@@ -260,6 +260,7 @@ func (d *decoder) newID(n *yaml.Node, place string, seen map[string]bool) bool {
 // rule reads one rule, without validating it.
 func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 	enabled := true
+	var in []string
 	lists := func(known map[string]reader) reader {
 		return func(n *yaml.Node, place string) {
 			if !isNull(n) {
@@ -278,6 +279,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"redact":     d.flag(&r.Redact),
 		"references": d.texts(&r.References, MaxReferences),
 		"languages":  d.texts(&r.Languages, MaxLanguages),
+		"in":         d.texts(&in, MaxPlaces),
 		"skip":       d.texts(&r.Skip, MaxSkip),
 		"paths": lists(map[string]reader{
 			"include": d.texts(&r.Paths.Include, MaxGlobs),
@@ -298,7 +300,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 	}
 
 	d.mapping(n, place, known)
-	r.Disabled = !enabled
+	r.Disabled, r.In = !enabled, PlacesOf(in)
 	return r
 }
 

@@ -175,12 +175,12 @@ func TestParseFileMistakes(t *testing.T) {
 			[]string{`3: rules[0]: unknown key "scope"; known keys: allow, cases, confidence, enabled,`}},
 
 		"an empty rule": {"version: 1\nrules:\n- {}", []string{
-			"3: rules[0].id: is required", "3: rules[0].type: is required; known types: regex",
+			"3: rules[0].id: is required", "3: rules[0].type: is required; known types: regex, structure",
 			"3: rules[0].pattern: is required", "3: rules[0].message: is required",
 			"3: rules[0].severity: is required; one of critical, high,",
 		}},
 		"unknown type": {changed("regex", "glob"),
-			[]string{`3: rules[0].type: "glob" is not a type of rule; known types: regex`}},
+			[]string{`3: rules[0].type: "glob" is not a type of rule; known types: regex, structure`}},
 		"unknown severity": {changed("low", "1"),
 			[]string{`3: rules[0].severity: this is not a severity; one of critical, high`}},
 		"a text that is a list": {

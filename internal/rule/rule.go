@@ -72,8 +72,11 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 	return Severity(max(i, 0)), i > 0
 }
 
-// TypeRegex is the only type of rule so far: an RE2 regular expression.
-const TypeRegex = "regex"
+// The types of rules.
+const (
+	TypeRegex     = "regex"     // an RE2 regular expression
+	TypeStructure = "structure" // code as internal/structure has it
+)
 
 // Scope says where a custom rule applies.
 type Scope string
@@ -123,7 +126,7 @@ const (
 // Rule is one check.
 type Rule struct {
 	ID         string // `name` or `category/name`, as it was given
-	Type       string // TypeRegex
+	Type       string // TypeRegex or TypeStructure
 	Pattern    string
 	Message    string
 	Severity   Severity
@@ -131,6 +134,7 @@ type Rule struct {
 	Repo       string // `owner/name`, see CheckRepository; with ScopeRepo only
 	Paths      Paths
 	Languages  []string // the file has one of them; any file when empty
+	In         []Place  // where a match counts; anywhere when empty
 	Skip       []string // kinds of files that it does not look at, see package kind
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
@@ -319,8 +323,9 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions, confidence and the rules that it supersedes, whatever the order of the rules; and the
+// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
+// conditions, confidence and the rules that it supersedes, whatever the order of the
+// rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -347,6 +352,10 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.set(r.Paths.Include)
 		d.set(r.Paths.Exclude)
 		d.set(r.Languages)
+		d.number(len(r.In))
+		for _, place := range r.In {
+			d.text(string(place))
+		}
 		d.set(r.Skip)
 		d.flags(r.Multiline)
 		d.flags(r.Redact, r.Observed(), r.Disabled)

@@ -268,13 +268,14 @@ func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
 
 // TestRule returns what the pattern of a rule matches in a text: the first match
 // on each line, at most MaxTestHits of them, and whether there were more. Of the
-// rule its type, which may be missing, pattern, multiline and conditions count.
+// rule its type, which may be missing, pattern, languages, places, multiline and
+// conditions count.
 func (s *Service) TestRule(ctx context.Context, r Rule, text string) (hits []match.Hit, truncated bool, err error) {
 	if r.Type != "" {
 		if err := checkType(r.Type); err != nil {
 			return nil, false, errs.Invalid("type", "%v", err)
 		}
 	}
-	background.NewWorker().Do(ctx, func() { hits, truncated, err = Try(ctx, r, text, MaxTestHits) })
+	background.NewWorker().Do(ctx, func() { hits, truncated, err = Try(ctx, r, nil, text, MaxTestHits) })
 	return hits, truncated, err
 }

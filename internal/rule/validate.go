@@ -112,10 +112,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	if err := checkType(r.Type); err != nil {
 		v.Add("type", "%v", err)
 	}
-	patternErr := match.CheckPattern(r.Pattern)
-	if r.Pattern == "" {
-		patternErr = errRequired
-	}
+	patternErr := r.checkPattern(&v)
 	if patternErr != nil {
 		v.Add("pattern", "%v", patternErr)
 	}
@@ -134,6 +131,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 		v.Add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
 	}
 	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
+	checkPlaces(&v, r.In)
 	checkList(&v, "skip", r.Skip, MaxSkip, checkKind)
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
@@ -155,13 +153,14 @@ var errRequired = errors.New("is required")
 // checkType says what is wrong with the type of a rule.
 func checkType(word string) error {
 	switch word {
-	case TypeRegex:
+	case TypeRegex, TypeStructure:
 		return nil
 	case "":
-		return fmt.Errorf("is required; known types: %s", TypeRegex)
+		return fmt.Errorf("is required; known types: %s, %s", TypeRegex, TypeStructure)
 	}
 
-	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), TypeRegex)
+	return fmt.Errorf("%s is not a type of rule; known types: %s, %s", strings.TrimSpace(shown(word, "this")),
+		TypeRegex, TypeStructure)
 }
 
 func checkMessage(v *errs.Violations, message string) {
@@ -248,11 +247,12 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 		return
 	}
 	defer func() { t.left -= session.Work(0) }()
+	reader := NewPlaces([]Rule{r}).Reader(r.Languages)
 	ctx, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 	defer cancel()
 
 	for i, text := range slices.Concat(r.Cases.Match, r.Cases.NoMatch) {
-		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, 1)
+		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, reader, 1)
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
@@ -267,19 +267,21 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	}
 }
 
-// Try matches a rule on a text as a review would if the text were a file of
-// which every line was added, whatever its path, and returns at most limit hits and
-// whether there were more. Of the rule pattern, multiline and conditions count. It fails
-// with an *errs.Error of kind InvalidArgument for those that a rule can't have or that
-// take more than caseWork, and when ctx ends.
-func Try(ctx context.Context, r Rule, text string, limit int) (hits []match.Hit, truncated bool, err error) {
+// Try matches a rule on a text as a review would if the text were a file of such
+// languages, by default of the rule's first one, of which every line was added. Of the
+// rule what it matches counts. Try returns at most limit hits and whether there
+// were more. It fails with an *errs.Error of kind InvalidArgument for what a rule
+// can't have or what takes more than caseWork, and when ctx ends.
+func Try(
+	ctx context.Context, r Rule, languages []string, text string, limit int,
+) (hits []match.Hit, truncated bool, err error) {
 	var v errs.Violations
-	if err := match.CheckPattern(r.Pattern); r.Pattern == "" {
-		v.Add("pattern", "%v", errRequired)
-	} else if err != nil {
+	if err := r.checkPattern(&v); err != nil {
 		v.Add("pattern", "%v", err)
 	}
 	checkConditions(&v, Rule{Pattern: r.Pattern, Conditions: r.Conditions})
+	checkPlaces(&v, r.In)
+	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	if err := v.Err(); err != nil {
 		return nil, false, err
 	}
@@ -288,7 +290,11 @@ func Try(ctx context.Context, r Rule, text string, limit int) (hits []match.Hit,
 	if err == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 		defer cancel()
-		hits, err = hitsIn(limited, session, caseWork, text, limit+1)
+		if len(languages) == 0 {
+			languages = r.Languages
+		}
+		reader := NewPlaces([]Rule{r}).Reader(languages)
+		hits, err = hitsIn(limited, session, caseWork, text, reader, limit+1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -301,7 +307,7 @@ func Try(ctx context.Context, r Rule, text string, limit int) (hits []match.Hit,
 }
 
 func newTrial(r Rule, work int64) (*match.Session, error) {
-	m, err := match.Compile([]match.Rule{{Pattern: r.Pattern, Multiline: r.Multiline, Conditions: r.Conditions}})
+	m, err := match.Compile([]match.Rule{r.ToMatch()})
 	if err != nil {
 		return nil, err
 	}
@@ -312,10 +318,12 @@ var errTooSlow = errors.New("takes too long on the given texts; make it simpler,
 
 // hitsIn returns at most limit hits of the one rule of a session in a text, within so
 // much work. It fails with the cause of ctx's end.
-func hitsIn(ctx context.Context, s *match.Session, work int64, text string, limit int) ([]match.Hit, error) {
+func hitsIn(
+	ctx context.Context, s *match.Session, work int64, text string, reader match.Reader, limit int,
+) ([]match.Hit, error) {
 	lines := match.SplitLines([]byte(text))
 	all := []match.LineRange{{First: 1, Last: lines.Count()}}
-	result, err := s.File("").Within(match.Limit{File: work}).Match(ctx, lines, all, limit)
+	result, err := s.File("").Within(match.Limit{File: work}).ReadBy(reader).Match(ctx, lines, all, limit)
 	switch {
 	case err != nil:
 		return nil, context.Cause(ctx)

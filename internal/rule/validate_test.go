@@ -45,7 +45,7 @@ func TestValidate(t *testing.T) {
 			r.References = repeat("https://example.com/"+strings.Repeat("x", 480), 10)
 		}, ""},
 		"nothing at all": {func(r *rule.Rule) { *r = rule.Rule{} }, `id: is required
-type: is required; known types: regex
+type: is required; known types: regex, structure
 pattern: is required
 message: is required
 severity: is required; one of critical, high, medium, warning, low, info`},
@@ -55,12 +55,15 @@ repo: is allowed with scope "repo" only`},
 
 		"languages": {func(r *rule.Rule) { r.Languages = []string{"Go", "pyton", "", "qqqqqq"} },
 			"languages[1]: is no language that is known; did you mean `python`?\nlanguages[2]: is no language\nlanguages[3]: is no language"},
+		"places": {func(r *rule.Rule) { r.In = []rule.Place{"code", "comments", "code"} },
+			"in[1]: \"comments\" is not a place; use code, comment or string\nin[2]: code is there twice"},
+		"too many places": {func(r *rule.Rule) { r.In = make([]rule.Place, 4) }, "in: has 4 entries"},
 		"skip": {func(r *rule.Rule) { r.Skip = []string{"test", "tests", "A b"} },
 			"skip[1]: \"tests\" is no kind of files; one of generated, minified, vendored, test, documentation\n" +
 				"skip[2]: this is no kind of files; one of generated, minified, vendored, test, documentation"},
 		"too many kinds":     {func(r *rule.Rule) { r.Skip = repeat("test", 6) }, "skip: has 6 entries; at most 5 are allowed"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
-		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
+		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex, structure`},
 		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
 		"pattern":            {func(r *rule.Rule) { r.Pattern = "a(?!b)" }, "pattern: at byte 2: negative lookahead"},
 		"blank message":      {func(r *rule.Rule) { r.Message = " \n" }, "message: is required"},
@@ -158,30 +161,30 @@ func slowText() string { return strings.Repeat(strings.Repeat("a", 100)+"\n", 50
 
 func TestTry(t *testing.T) {
 	t.Parallel()
-	hits, truncated, err := rule.Try(t.Context(), rule.Rule{Pattern: "b"}, "ab\r\nbb\nb", 2)
+	hits, truncated, err := rule.Try(t.Context(), rule.Rule{Pattern: "b"}, nil, "ab\r\nbb\nb", 2)
 	require.NoError(t, err)
 	assert.True(t, truncated)
 	assert.Equal(t, []match.Hit{
 		{Line: 1, Column: 2, EndLine: 1, EndColumn: 3}, {Line: 2, Column: 1, EndLine: 2, EndColumn: 2},
 	}, hits)
 
-	hits, truncated, err = rule.Try(t.Context(), rule.Rule{Pattern: "b"}, "ab\r\nbb\nb", 3)
+	hits, truncated, err = rule.Try(t.Context(), rule.Rule{Pattern: "b"}, nil, "ab\r\nbb\nb", 3)
 	require.NoError(t, err)
 	assert.False(t, truncated)
 	assert.Len(t, hits, 3)
 	for pattern, want := range map[string]string{"": "is required", "(": "missing closing )", "a*": "empty string"} {
-		_, _, err := rule.Try(t.Context(), rule.Rule{Pattern: pattern}, "", 1)
+		_, _, err := rule.Try(t.Context(), rule.Rule{Pattern: pattern}, nil, "", 1)
 		require.ErrorContains(t, err, want)
 		assert.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	}
 
 	start := time.Now()
-	_, _, err = rule.Try(t.Context(), rule.Rule{Pattern: slow, Multiline: true}, slowText(), 1)
+	_, _, err = rule.Try(t.Context(), rule.Rule{Pattern: slow, Multiline: true}, nil, slowText(), 1)
 	require.ErrorContains(t, err, "takes too long")
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = rule.Try(ctx, rule.Rule{Pattern: "a", Multiline: true}, "a", 1)
+	_, _, err = rule.Try(ctx, rule.Rule{Pattern: "a", Multiline: true}, nil, "a", 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

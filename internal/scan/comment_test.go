@@ -1,24 +1,26 @@
 package scan
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // readFrom are the lines of a file on which there are comments that count.
-func readFrom(file, text string) (lines []int) {
-	for _, c := range readComments(file, match.SplitLines([]byte(text)), &plan{today: "2026-06-15"}) {
+func readFrom(file, text string) (numbers []int) {
+	lines := match.SplitLines([]byte(text))
+	tokens := func() *syntax.Text { return syntax.Scan(syntax.Of(languagesOf(file, lines)), lines.Text()) }
+	for _, c := range readComments(lines, tokens, &plan{today: "2026-06-15"}) {
 		if c.mistake == "" {
-			lines = append(lines, c.line)
+			numbers = append(numbers, c.line)
 		}
 	}
 
-	return lines
+	return numbers
 }
 
 func TestOnlyCommentsCount(t *testing.T) {
@@ -117,17 +119,6 @@ func TestFarComments(t *testing.T) {
 			assert.Contains(t, d.mistake, "put it on a line of its own before", name)
 		} else {
 			assert.Empty(t, d.mistake, name)
-		}
-	}
-}
-
-// The time that a file takes grows with its size, whatever it is made of.
-func TestLexerIsLinear(t *testing.T) {
-	t.Parallel()
-	for _, part := range []string{"/*", "\"", `"\`, `\"`, "'", "`", `"""`, "<!--", "(*", "{-", "/*'\"`", "'\n\"", "\n", "#", "x"} {
-		for _, file := range []string{"a.go", "a.py", "a.html", "unknown"} {
-			l := newLexer(file, bytes.Repeat([]byte(part), 1<<20/len(part)))
-			l.inComment(len(l.text)) // it ends; a square of the size would not within the time of a test
 		}
 	}
 }

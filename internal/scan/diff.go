@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -274,12 +273,7 @@ func (s *pairScan) line(ctx context.Context, kind finding.LineKind, old, now int
 // masker returns what hides secrets in a file at a path.
 func (p *plan) masker(path string, content []byte) *masker {
 	lines := match.SplitLines(content)
-	var first []byte
-	if lines.Count() > 0 {
-		first = lines.Line(1)
-	}
-	languages := language.Of(path, first)
-	languages = append(languages, language.Inside(languages, content)...)
+	languages := languagesOf(path, lines)
 
 	m := &masker{lines: lines, file: path, out: &FileResult{}}
 	for _, g := range p.groups {

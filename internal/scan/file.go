@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // MaxFileSize is the size, in bytes, over which sources leave a file out when they
@@ -80,6 +81,7 @@ type fileScan struct {
 	prints   fingerprinter
 	out      FileResult
 	marks    map[int][]mark // by line, ascending
+	read     []*syntax.Text // see tokensOf
 	kinds    kinds
 
 	isBytes     bool // see asBytes
@@ -127,7 +129,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
 	if !s.isBytes {
-		s.comments = readComments(s.file.Path, s.lines, s.plan)
+		s.comments = readComments(s.lines, s.tokens, s.plan)
 	}
 	languages, before := s.languages()
 	var hits [1 + match.ApartLists][]hit
@@ -139,7 +141,7 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		if session == nil {
 			continue
 		}
-		file := s.of(session, languages)
+		file := s.of(session, languages).ReadBy(g.places.ReaderOf(s.tokensOf))
 		if session == g.masks {
 			s.views[i] = view{g, file}
 		}

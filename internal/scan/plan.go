@@ -19,6 +19,7 @@ import (
 type Ruleset struct {
 	digest  string
 	rules   []rule.Rule // by full id, so that indexes sort as findings do
+	places  *rule.Places
 	matcher *match.Matcher
 	skips   []kind.Set // by rule; nil when none skips anything
 }
@@ -63,12 +64,12 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 	r := &Ruleset{digest: digest, rules: slices.Clone(rules)}
 	slices.SortStableFunc(r.rules, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
 
+	r.places = rule.NewPlaces(r.rules)
 	compiled := make([]match.Rule, len(rules))
 	for i, x := range r.rules {
-		compiled[i] = match.Rule{
-			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
-			Conditions: x.Conditions, Supersedes: supersedes(r.rules, x),
-		}
+		compiled[i] = x.ToMatch()
+		compiled[i].Include, compiled[i].Exclude = x.Paths.Include, x.Paths.Exclude
+		compiled[i].Supersedes = supersedes(r.rules, x)
 		for _, name := range x.Languages {
 			if canonical, ok := language.Canonical(name); ok {
 				name = canonical
@@ -90,7 +91,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 // supersedes. A repository's rule silences none of others, a rule that is only observed
 // or unsure none that counts, and an organization's own may name default rules as well.
 func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
-	if by.Multiline {
+	if isWhole(by) {
 		return nil
 	}
 	for _, id := range by.Supersedes {
@@ -101,7 +102,7 @@ func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 		for i := first; i < len(rules) && rules[i].FullID() == full; i++ {
 			x := rules[i]
 			may := x.Origin == by.Origin || by.Origin == rule.OriginCustom && x.Origin == rule.OriginDefault
-			if may && !x.Multiline && !isQuieter(by, x) && full != by.FullID() {
+			if may && !isWhole(x) && !isQuieter(by, x) && full != by.FullID() {
 				indexes = append(indexes, i)
 			}
 		}
@@ -114,6 +115,9 @@ func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 func isQuieter(by, x rule.Rule) bool {
 	return by.Observed() && !x.Observed() || by.IsUnsure() && !x.IsUnsure()
 }
+
+// isWhole says whether a rule is matched on whole files.
+func isWhole(r rule.Rule) bool { return r.Multiline || r.Type == rule.TypeStructure }
 
 // plan is what one scan applies.
 type plan struct {
@@ -141,6 +145,7 @@ type plan struct {
 // shows a secret; that is why there are two sessions.
 type group struct {
 	rules    []rule.Rule
+	places   *rule.Places
 	own      []rule.Severity // by rule: as the organization has it
 	isLocked []bool          // by rule: nothing in the repository switches it off
 	skips    []kind.Set      // by rule: the files that it does not look at; nil for none
@@ -224,8 +229,9 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 	n := len(r.rules)
 	off := make([]bool, n)
 	g := group{
-		rules: slices.Clone(r.rules), own: make([]rule.Severity, n), isLocked: make([]bool, n), noHits: make([]bool, n),
-		skips: r.skips,
+		rules: slices.Clone(r.rules), places: r.places, own: make([]rule.Severity, n), isLocked: make([]bool, n),
+		noHits: make([]bool, n),
+		skips:  r.skips,
 	}
 	var spares []match.Spare
 	for i, x := range r.rules {

@@ -11,6 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/policy"
+	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // comments are those of one file that suppress findings, by line.
@@ -33,16 +34,15 @@ func (c *comment) terms() finding.Suppression {
 // readComments returns the comments of a file: also those on lines that were not
 // added, where a match of several lines may start. On a long line nobody would see one,
 // so it is a mistake there.
-func readComments(file string, lines match.Lines, p *plan) (all comments) {
+func readComments(lines match.Lines, tokens func() *syntax.Text, p *plan) (all comments) {
 	at := indexMarker(lines.Text(), 0)
 	if at < 0 {
 		return nil
 	}
 
-	lexer := newLexer(file, lines.Text())
 	for at >= 0 {
 		n, _ := lines.At(at)
-		if d, ok := commentIn(lexer, lines.Line(n), lines.Start(n)); ok {
+		if d, ok := commentIn(tokens(), lines.Line(n), lines.Start(n)); ok {
 			if len(lines.Line(n)) > longLine {
 				d.mistake = "its line has more than 16 KiB, so that nobody would see it"
 			}
@@ -62,13 +62,13 @@ func readComments(file string, lines match.Lines, p *plan) (all comments) {
 
 // commentIn reads the first comment in a line that starts at an offset: what is in a
 // quoted text only speaks of the marker.
-func commentIn(l *lexer, line []byte, start int) (directive, bool) {
+func commentIn(t *syntax.Text, line []byte, start int) (directive, bool) {
 	for from := 0; ; {
 		at := findMarkerFrom(line, from)
 		switch {
 		case at < 0:
 			return directive{}, false
-		case l.inComment(start + at):
+		case t.Class(start+at) == syntax.Comment:
 			return directiveAt(line, at), true
 		}
 		from = at + len(marker)

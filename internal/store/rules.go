@@ -16,7 +16,7 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, ` +
+	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, ` +
 	`confidence, enabled, mode, etag, size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
@@ -32,6 +32,7 @@ type ruleRow struct {
 	Repo         string                 `db:"repo"`
 	PathsInclude jsonOf[[]string]       `db:"paths_include"`
 	PathsExclude jsonOf[[]string]       `db:"paths_exclude"`
+	Places       jsonOf[[]rule.Place]   `db:"places"`
 	Multiline    bool                   `db:"multiline"`
 	Redact       bool                   `db:"redact"`
 	CasesMatch   jsonOf[[]string]       `db:"cases_match"`
@@ -75,6 +76,7 @@ func (r ruleRow) rule() rule.Rule {
 		Multiline: r.Multiline, Redact: r.Redact,
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
 		Languages:  r.Languages.value,
+		In:         r.Places.value,
 		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
 		Confidence: r.Confidence,
@@ -93,6 +95,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
+		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
 			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes,
 		}},

@@ -284,6 +284,7 @@ CREATE TABLE rules (
     repo          TEXT    COLLATE "C" NOT NULL, -- '' with scope org
     paths_include TEXT    NOT NULL,
     paths_exclude TEXT    NOT NULL,
+    places        TEXT    NOT NULL, -- where matches count
     multiline     BOOLEAN NOT NULL,
     redact        BOOLEAN NOT NULL,
     cases_match   TEXT    NOT NULL,

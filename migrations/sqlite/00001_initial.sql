@@ -265,6 +265,7 @@ CREATE TABLE rules (
     repo          TEXT    NOT NULL, -- '' with scope org
     paths_include TEXT    NOT NULL,
     paths_exclude TEXT    NOT NULL,
+    places        TEXT    NOT NULL, -- where matches count
     multiline     INTEGER NOT NULL CHECK (multiline IN (0, 1)),
     redact        INTEGER NOT NULL CHECK (redact IN (0, 1)),
     cases_match   TEXT    NOT NULL,

@@ -151,6 +151,7 @@ type TryInput struct {
 	Paths     []string // files and folders
 	Include   []string // globs of files, relative to the folder
 	Exclude   []string
+	In        []string
 	Multiline bool
 }
 
@@ -159,6 +160,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	r := rule.Rule{
 		ID: "try", Type: rule.TypeRegex, Pattern: in.Pattern, Message: "matches", Severity: rule.Info,
 		Paths: rule.Paths{Include: in.Include, Exclude: in.Exclude}, Multiline: in.Multiline,
+		In: rule.PlacesOf(in.In),
 	}
 
 	var invalid *errs.Error

@@ -118,6 +118,7 @@ type known struct {
 	Include    []string              `json:"include,omitempty"`
 	Exclude    []string              `json:"exclude,omitempty"`
 	Languages  []string              `json:"languages,omitempty"`
+	In         []rule.Place          `json:"in,omitempty"`
 	Skip       []string              `json:"skip,omitempty"`
 	Entropy    *rule.EntropyDocument `json:"entropy,omitempty"`
 	Stopwords  []string              `json:"stopwords,omitempty"`
@@ -129,7 +130,7 @@ type known struct {
 	Disabled   bool                  `json:"disabled"`
 	Overridden bool                  `json:"overridden"`
 	Cost       *cost                 `json:"cost,omitempty"`
-	In         *inFile               `json:"in,omitempty"`
+	File       *inFile               `json:"file,omitempty"` // how the rule looks at it
 
 	rule          rule.Rule
 	excludedFiles []string // by the rules file, from all rules
@@ -148,7 +149,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Confidence: string(r.Sureness()), Message: r.Message,
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
-		References: r.References, Languages: r.Languages, Skip: r.Skip, rule: r,
+		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes,
 	}
@@ -289,7 +290,7 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 		return err
 	}
 	if in.In != "" {
-		if k.In, err = k.in(in.In); err != nil {
+		if k.File, err = k.in(in.In); err != nil {
 			return err
 		}
 	}
@@ -300,8 +301,8 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	}
 
 	text := k.text(price(estimate))
-	if k.In != nil {
-		text += "\n" + k.In.text()
+	if k.File != nil {
+		text += "\n" + k.File.text()
 	}
 
 	return show(st.Out, text)
@@ -339,8 +340,12 @@ func (k known) text(price string) string {
 		on = "the whole file, when it touches an added line"
 	}
 
+	if k.rule.Type == rule.TypeStructure {
+		on = "tokens and brackets, when it touches an added line"
+	}
 	row("Confidence", sureness[k.rule.Sureness()])
 	row("Matched on", on)
+	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
 		row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
 	}

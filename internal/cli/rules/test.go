@@ -15,6 +15,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
@@ -145,7 +146,7 @@ func (s *suite) sample(ctx context.Context, path, text string) error {
 	hit := map[spot]bool{}
 	for _, id := range slices.Sorted(maps.Keys(named)) {
 		r := s.rules[id] // its paths are for repositories: a sample may be anywhere
-		hits, _, err := rule.Try(ctx, r, text, len(text)+1)
+		hits, _, err := rule.Try(ctx, r, language.Of(path, []byte(text)), text, len(text)+1)
 		if ctx.Err() != nil {
 			return err
 		}

@@ -155,7 +155,8 @@ func fileRule(id string) rule.Rule {
 		Scope: rule.ScopeRepo, Repo: repo, Paths: rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}},
 		Multiline: true, Redact: true, Cases: rule.Cases{Match: []string{`fmt.Println("x")`},
 			NoMatch: []string{"log\n\tü<&>"}},
-		References: []string{"https://go.dev/"}, Languages: []string{"go"}, Skip: []string{"test"},
+		References: []string{"https://go.dev/"}, Languages: []string{"go"},
+		In: []rule.Place{rule.InComment}, Skip: []string{"test"},
 		Origin: rule.OriginRulesFile,
 	}
 }

@@ -51,6 +51,7 @@ func storedRule(t *testing.T, h Harness) {
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
 			Languages:  []string{"python", "c++"},
+			In:         []rule.Place{rule.InCode, rule.InString},
 			Skip:       []string{"generated", "test"},
 			References: []string{"https://cwe.mitre.org/data/definitions/532.html"},
 			Disabled:   true, Mode: rule.ModeObserve,

@@ -188,7 +188,8 @@ func TestRuleThereAndBack(t *testing.T) {
 		Supersedes: []string{"other"},
 		Confidence: rule.ConfidenceLow,
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
-		Languages: []string{"go"}, Skip: []string{"test"}, Mode: rule.ModeObserve, Disabled: true,
+		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},
+		Mode: rule.ModeObserve, Disabled: true,
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 

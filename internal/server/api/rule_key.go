@@ -145,6 +145,7 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 	defer done()
 	r := rule.Rule{
 		Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
+		In: rule.PlacesOf(req.GetIn()), Languages: req.GetLanguages(),
 		Conditions: fromConditions(req.GetEntropy(), req.GetStopwords(), req.GetAllow()),
 	}
 	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())

@@ -88,6 +88,10 @@ const (
 	// An RE2 regular expression in Go's syntax, see
 	// https://pkg.go.dev/regexp/syntax.
 	Rule_regex Rule_Type = 1
+	// Code with metavariables, matched on tokens and brackets whatever the space:
+	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+	// `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+	Rule_structure Rule_Type = 2
 )
 
 // Enum value maps for Rule_Type.
@@ -95,10 +99,12 @@ var (
 	Rule_Type_name = map[int32]string{
 		0: "unspecified",
 		1: "regex",
+		2: "structure",
 	}
 	Rule_Type_value = map[string]int32{
 		"unspecified": 0,
 		"regex":       1,
+		"structure":   2,
 	}
 )
 
@@ -324,9 +330,11 @@ type Rule struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Kind of check.
 	Type *Rule_Type `protobuf:"varint,2,opt,name=type,proto3,enum=prwarden.v1.Rule_Type,oneof" json:"type,omitempty"`
-	// The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-	// compiled, at most 10,000 ranges of characters in its classes, and not one that
-	// matches the empty string.
+	// With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+	// instructions when compiled, at most 10,000 ranges of characters in its classes, and
+	// not one that matches the empty string. With type `structure` code of at most 1,024
+	// bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+	// `$$$X` a balanced run of tokens, and `\$` a dollar sign.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -361,6 +369,10 @@ type Rule struct {
 	// `shell`, or their aliases; case doesn't matter. A file has the languages that
 	// its name says and those that its first line says.
 	Languages []string `protobuf:"bytes,15,rep,name=languages,proto3" json:"languages,omitempty"`
+	// Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+	// given. What is neither a comment nor in a string is code. The first character of
+	// the match that is no blank decides, read in the language of the file.
+	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	// Whether the rule is matched at all; true when not given. A comment that
 	// suppresses findings may name a rule that is not.
 	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
@@ -532,6 +544,13 @@ func (x *Rule) GetMatchingCost() *MatchingCost {
 func (x *Rule) GetLanguages() []string {
 	if x != nil {
 		return x.Languages
+	}
+	return nil
+}
+
+func (x *Rule) GetIn() []string {
+	if x != nil {
+		return x.In
 	}
 	return nil
 }
@@ -1629,7 +1648,7 @@ type TestRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of check; `regex` when not given.
 	Type *Rule_Type `protobuf:"varint,1,opt,name=type,proto3,enum=prwarden.v1.Rule_Type,oneof" json:"type,omitempty"`
-	// The regular expression, with the limits of Rule.pattern.
+	// The pattern, with the limits of Rule.pattern.
 	Pattern string `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// Match on the whole text instead of line by line.
 	Multiline bool `protobuf:"varint,3,opt,name=multiline,proto3" json:"multiline,omitempty"`
@@ -1640,7 +1659,12 @@ type TestRuleRequest struct {
 	// As in a rule.
 	Stopwords []string `protobuf:"bytes,6,rep,name=stopwords,proto3" json:"stopwords,omitempty"`
 	// As in a rule.
-	Allow         []string `protobuf:"bytes,7,rep,name=allow,proto3" json:"allow,omitempty"`
+	Allow []string `protobuf:"bytes,7,rep,name=allow,proto3" json:"allow,omitempty"`
+	// Where a match counts, as Rule.in.
+	In []string `protobuf:"bytes,8,rep,name=in,proto3" json:"in,omitempty"`
+	// Languages of the rule, as Rule.languages. The text is read in the first of which
+	// comments and strings are known; without one, the usual kinds of comments count.
+	Languages     []string `protobuf:"bytes,9,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1720,6 +1744,20 @@ func (x *TestRuleRequest) GetStopwords() []string {
 func (x *TestRuleRequest) GetAllow() []string {
 	if x != nil {
 		return x.Allow
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetIn() []string {
+	if x != nil {
+		return x.In
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
 	}
 	return nil
 }
@@ -2510,11 +2548,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xc1\x15\n" +
+	"\x06_scope\"\x8b\x16\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
-	"\apattern\x18\x03 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12&\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
 	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12T\n" +
@@ -2533,7 +2571,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x12C\n" +
 	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
 	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
-	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x12\x1d\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x125\n" +
+	"\x02in\x18( \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12\x1d\n" +
 	"\aenabled\x18\x10 \x01(\bH\x04R\aenabled\x88\x01\x01\x12/\n" +
 	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\x05R\x04mode\x88\x01\x01\x123\n" +
 	"\aentropy\x18\x16 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
@@ -2566,14 +2605,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\x1aS\n" +
 	"\aEntropy\x12)\n" +
 	"\x03min\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00 @)\x00\x00\x00\x00\x00\x00\x00\x00R\x03min\x12\x1d\n" +
-	"\x05group\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05group\"\"\n" +
+	"\x05group\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05group\"1\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01\"6\n" +
+	"\x05regex\x10\x01\x12\r\n" +
+	"\tstructure\x10\x02\"6\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\x8e\x06\x92A\x8a\x062\x87\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x98\x06\x92A\x94\x062\x91\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2593,9 +2633,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 480, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xa6\x06\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xb0\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xde\x05\x92A\xda\x052\xd7\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xe8\x05\x92A\xe4\x052\xe1\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2656,16 +2696,19 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xc0\x03\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xa1\x04\n" +
 	"\x0fTestRuleRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
-	"\apattern\x18\x02 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12\x1c\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text\x123\n" +
 	"\aentropy\x18\x05 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
 	"\tstopwords\x18\x06 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01(dR\tstopwords\x12'\n" +
-	"\x05allow\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
+	"\x05allow\x18\a \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x14\"\ar\x05\x10\x01(\x80\bR\x05allow\x125\n" +
+	"\x02in\x18\b \x03(\tB%\x92A\x1a\x8a\x01\x17^(code|comment|string)$\xbaH\x05\x92\x01\x02\x10\x03R\x02in\x12.\n" +
+	"\tlanguages\x18\t \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
 	"\x05_type\"\xc3\x03\n" +
 	"\x10TestRuleResponse\x12>\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitB\a\x92A\x04\xa0\x01\xe8\aR\x04hits\x12\x1c\n" +

@@ -625,7 +625,7 @@ type ScanRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id as it was sent: `name` or `category/name`.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// `regex`.
+	// `regex` or `structure`.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// The pattern.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
@@ -667,7 +667,9 @@ type ScanRule struct {
 	// Kinds of files not to look at, as in prwarden.v1.Rule.
 	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
 	// `high`, `medium` or `low`; empty for `medium`.
-	Confidence    string `protobuf:"bytes,22,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	Confidence string `protobuf:"bytes,22,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
+	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -854,6 +856,13 @@ func (x *ScanRule) GetConfidence() string {
 		return x.Confidence
 	}
 	return ""
+}
+
+func (x *ScanRule) GetIn() []string {
+	if x != nil {
+		return x.In
+	}
+	return nil
 }
 
 // ScanResponse is one message from the scanner.
@@ -2714,7 +2723,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xb5\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xc5\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2745,7 +2754,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x1e\n" +
 	"\n" +
 	"confidence\x18\x16 \x01(\tR\n" +
-	"confidence\x1a1\n" +
+	"confidence\x12\x0e\n" +
+	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +

@@ -101,6 +101,11 @@ class Rule(google.protobuf.message.Message):
         """An RE2 regular expression in Go's syntax, see
         https://pkg.go.dev/regexp/syntax.
         """
+        structure: Rule._Type.ValueType  # 2
+        """Code with metavariables, matched on tokens and brackets whatever the space:
+        `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+        `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+        """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
         """Type is the kind of check."""
@@ -110,6 +115,11 @@ class Rule(google.protobuf.message.Message):
     regex: Rule.Type.ValueType  # 1
     """An RE2 regular expression in Go's syntax, see
     https://pkg.go.dev/regexp/syntax.
+    """
+    structure: Rule.Type.ValueType  # 2
+    """Code with metavariables, matched on tokens and brackets whatever the space:
+    `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+    `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
     """
 
     class _Mode:
@@ -231,6 +241,7 @@ class Rule(google.protobuf.message.Message):
     CREATED_AT_FIELD_NUMBER: builtins.int
     MATCHING_COST_FIELD_NUMBER: builtins.int
     LANGUAGES_FIELD_NUMBER: builtins.int
+    IN_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
     MODE_FIELD_NUMBER: builtins.int
     ENTROPY_FIELD_NUMBER: builtins.int
@@ -251,9 +262,11 @@ class Rule(google.protobuf.message.Message):
     type: Global___Rule.Type.ValueType
     """Kind of check."""
     pattern: builtins.str
-    """The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-    compiled, at most 10,000 ranges of characters in its classes, and not one that
-    matches the empty string.
+    """With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+    instructions when compiled, at most 10,000 ranges of characters in its classes, and
+    not one that matches the empty string. With type `structure` code of at most 1,024
+    bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+    `$$$X` a balanced run of tokens, and `\\$` a dollar sign.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""
@@ -395,7 +408,7 @@ class Rule(google.protobuf.message.Message):
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -941,10 +954,12 @@ class TestRuleRequest(google.protobuf.message.Message):
     ENTROPY_FIELD_NUMBER: builtins.int
     STOPWORDS_FIELD_NUMBER: builtins.int
     ALLOW_FIELD_NUMBER: builtins.int
+    IN_FIELD_NUMBER: builtins.int
+    LANGUAGES_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
-    """The regular expression, with the limits of Rule.pattern."""
+    """The pattern, with the limits of Rule.pattern."""
     multiline: builtins.bool
     """Match on the whole text instead of line by line."""
     text: builtins.str
@@ -961,6 +976,12 @@ class TestRuleRequest(google.protobuf.message.Message):
     def allow(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """As in a rule."""
 
+    @property
+    def languages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Languages of the rule, as Rule.languages. The text is read in the first of which
+        comments and strings are known; without one, the usual kinds of comments count.
+        """
+
     def __init__(
         self,
         *,
@@ -971,9 +992,10 @@ class TestRuleRequest(google.protobuf.message.Message):
         entropy: Global___Rule.Entropy | None = ...,
         stopwords: collections.abc.Iterable[builtins.str] | None = ...,
         allow: collections.abc.Iterable[builtins.str] | None = ...,
+        languages: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_type", b"_type", "entropy", b"entropy", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_type", b"_type", "allow", b"allow", "entropy", b"entropy", "multiline", b"multiline", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_type", b"_type", "allow", b"allow", "entropy", b"entropy", "in", b"in", "languages", b"languages", "multiline", b"multiline", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_type", b"_type"]) -> typing.Literal["type"] | None: ...
 
 Global___TestRuleRequest: typing_extensions.TypeAlias = TestRuleRequest

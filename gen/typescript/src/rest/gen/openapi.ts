@@ -2923,6 +2923,8 @@ export interface components {
             etag: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages: string[];
             /** @description What matching the rule costs. In the answers of CreateRule and GetRule; absent in ListRules, where thousands of estimates would take as long as all the rest. */
@@ -2935,10 +2937,7 @@ export interface components {
             multiline: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePaths"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact: boolean;
@@ -3040,6 +3039,8 @@ export interface components {
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in?: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -3050,10 +3051,7 @@ export interface components {
             multiline?: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3098,6 +3096,8 @@ export interface components {
             etag?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id?: string;
+            /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
+            in?: string[];
             /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
             languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -3108,10 +3108,7 @@ export interface components {
             multiline?: boolean;
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /**
-             * Format: re2
-             * @description The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string.
-             */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3192,9 +3189,10 @@ export interface components {
          * @description Type is the kind of check.
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
+         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`, `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
          * @enum {string}
          */
-        RuleType: "regex";
+        RuleType: "regex" | "structure";
         /** @description Ruleset is a named group of rules. */
         Ruleset: {
             /** @description `ruleset_` followed by the name. */
@@ -3536,12 +3534,13 @@ export interface components {
             allow?: string[];
             /** @description As in a rule. */
             entropy?: components["schemas"]["RuleEntropyInput"];
+            /** @description Where a match counts, as Rule.in. */
+            in?: string[];
+            /** @description Languages of the rule, as Rule.languages. The text is read in the first of which comments and strings are known; without one, the usual kinds of comments count. */
+            languages?: string[];
             /** @description Match on the whole text instead of line by line. */
             multiline?: boolean;
-            /**
-             * Format: re2
-             * @description The regular expression, with the limits of Rule.pattern.
-             */
+            /** @description The pattern, with the limits of Rule.pattern. */
             pattern: string;
             /** @description As in a rule. */
             stopwords?: string[];
@@ -7588,6 +7587,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7648,6 +7648,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7739,6 +7740,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -7854,6 +7856,7 @@ export interface operations {
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
+                 *       "in": [],
                  *       "languages": [
                  *         "go"
                  *       ],
@@ -7914,6 +7917,7 @@ export interface operations {
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *       "id": "no-print",
+                     *       "in": [],
                      *       "languages": [
                      *         "go"
                      *       ],
@@ -8306,6 +8310,7 @@ export interface operations {
                      *           "enabled": true,
                      *           "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                      *           "id": "no-print",
+                     *           "in": [],
                      *           "languages": [
                      *             "go"
                      *           ],

@@ -44,6 +44,8 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     languages_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
     mode_ = 0;
     stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
@@ -98,6 +100,16 @@ private static final long serialVersionUID = 0L;
      * <code>regex = 1;</code>
      */
     regex(1),
+    /**
+     * <pre>
+     * Code with metavariables, matched on tokens and brackets whatever the space:
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+     * </pre>
+     *
+     * <code>structure = 2;</code>
+     */
+    structure(2),
     UNRECOGNIZED(-1),
     ;
 
@@ -127,6 +139,16 @@ private static final long serialVersionUID = 0L;
      * <code>regex = 1;</code>
      */
     public static final int regex_VALUE = 1;
+    /**
+     * <pre>
+     * Code with metavariables, matched on tokens and brackets whatever the space:
+     * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `redact`,
+     * `in`, `entropy`, `stopwords`, `allow` and `supersedes`.
+     * </pre>
+     *
+     * <code>structure = 2;</code>
+     */
+    public static final int structure_VALUE = 2;
 
 
     public final int getNumber() {
@@ -155,6 +177,7 @@ private static final long serialVersionUID = 0L;
       switch (value) {
         case 0: return unspecified;
         case 1: return regex;
+        case 2: return structure;
         default: return null;
       }
     }
@@ -2918,9 +2941,11 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object pattern_ = "";
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -2941,9 +2966,11 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -3459,6 +3486,67 @@ private static final long serialVersionUID = 0L;
   public com.google.protobuf.ByteString
       getLanguagesBytes(int index) {
     return languages_.getByteString(index);
+  }
+
+  public static final int IN_FIELD_NUMBER = 40;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList in_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getInList() {
+    return in_;
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  public int getInCount() {
+    return in_.size();
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  public java.lang.String getIn(int index) {
+    return in_.get(index);
+  }
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getInBytes(int index) {
+    return in_.getByteString(index);
   }
 
   public static final int ENABLED_FIELD_NUMBER = 16;
@@ -4151,6 +4239,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00004000) != 0)) {
       output.writeEnum(27, confidence_);
     }
+    for (int i = 0; i < in_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -4285,6 +4376,14 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(27, confidence_);
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < in_.size(); i++) {
+        dataSize += computeStringSizeNoTag(in_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getInList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -4351,6 +4450,8 @@ private static final long serialVersionUID = 0L;
     }
     if (!getLanguagesList()
         .equals(other.getLanguagesList())) return false;
+    if (!getInList()
+        .equals(other.getInList())) return false;
     if (hasEnabled() != other.hasEnabled()) return false;
     if (hasEnabled()) {
       if (getEnabled()
@@ -4456,6 +4557,10 @@ private static final long serialVersionUID = 0L;
     if (getLanguagesCount() > 0) {
       hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
       hash = (53 * hash) + getLanguagesList().hashCode();
+    }
+    if (getInCount() > 0) {
+      hash = (37 * hash) + IN_FIELD_NUMBER;
+      hash = (53 * hash) + getInList().hashCode();
     }
     if (hasEnabled()) {
       hash = (37 * hash) + ENABLED_FIELD_NUMBER;
@@ -4684,6 +4789,8 @@ private static final long serialVersionUID = 0L;
       }
       languages_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      in_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       enabled_ = false;
       mode_ = 0;
       entropy_ = null;
@@ -4806,53 +4913,57 @@ private static final long serialVersionUID = 0L;
         result.languages_ = languages_;
       }
       if (((from_bitField0_ & 0x00008000) != 0)) {
+        in_.makeImmutable();
+        result.in_ = in_;
+      }
+      if (((from_bitField0_ & 0x00010000) != 0)) {
         result.enabled_ = enabled_;
         to_bitField0_ |= 0x00000100;
       }
-      if (((from_bitField0_ & 0x00010000) != 0)) {
+      if (((from_bitField0_ & 0x00020000) != 0)) {
         result.mode_ = mode_;
         to_bitField0_ |= 0x00000200;
       }
-      if (((from_bitField0_ & 0x00020000) != 0)) {
+      if (((from_bitField0_ & 0x00040000) != 0)) {
         result.entropy_ = entropyBuilder_ == null
             ? entropy_
             : entropyBuilder_.build();
         to_bitField0_ |= 0x00000400;
       }
-      if (((from_bitField0_ & 0x00040000) != 0)) {
+      if (((from_bitField0_ & 0x00080000) != 0)) {
         stopwords_.makeImmutable();
         result.stopwords_ = stopwords_;
       }
-      if (((from_bitField0_ & 0x00080000) != 0)) {
+      if (((from_bitField0_ & 0x00100000) != 0)) {
         allow_.makeImmutable();
         result.allow_ = allow_;
       }
-      if (((from_bitField0_ & 0x00100000) != 0)) {
+      if (((from_bitField0_ & 0x00200000) != 0)) {
         supersedes_.makeImmutable();
         result.supersedes_ = supersedes_;
       }
-      if (((from_bitField0_ & 0x00200000) != 0)) {
+      if (((from_bitField0_ & 0x00400000) != 0)) {
         result.etag_ = etag_;
       }
-      if (((from_bitField0_ & 0x00400000) != 0)) {
+      if (((from_bitField0_ & 0x00800000) != 0)) {
         result.createdBy_ = createdBy_;
         to_bitField0_ |= 0x00000800;
       }
-      if (((from_bitField0_ & 0x00800000) != 0)) {
+      if (((from_bitField0_ & 0x01000000) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
         to_bitField0_ |= 0x00001000;
       }
-      if (((from_bitField0_ & 0x01000000) != 0)) {
+      if (((from_bitField0_ & 0x02000000) != 0)) {
         result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00002000;
       }
-      if (((from_bitField0_ & 0x02000000) != 0)) {
+      if (((from_bitField0_ & 0x04000000) != 0)) {
         skip_.makeImmutable();
         result.skip_ = skip_;
       }
-      if (((from_bitField0_ & 0x04000000) != 0)) {
+      if (((from_bitField0_ & 0x08000000) != 0)) {
         result.confidence_ = confidence_;
         to_bitField0_ |= 0x00004000;
       }
@@ -4938,6 +5049,16 @@ private static final long serialVersionUID = 0L;
         }
         onChanged();
       }
+      if (!other.in_.isEmpty()) {
+        if (in_.isEmpty()) {
+          in_ = other.in_;
+          bitField0_ |= 0x00008000;
+        } else {
+          ensureInIsMutable();
+          in_.addAll(other.in_);
+        }
+        onChanged();
+      }
       if (other.hasEnabled()) {
         setEnabled(other.getEnabled());
       }
@@ -4950,7 +5071,7 @@ private static final long serialVersionUID = 0L;
       if (!other.stopwords_.isEmpty()) {
         if (stopwords_.isEmpty()) {
           stopwords_ = other.stopwords_;
-          bitField0_ |= 0x00040000;
+          bitField0_ |= 0x00080000;
         } else {
           ensureStopwordsIsMutable();
           stopwords_.addAll(other.stopwords_);
@@ -4960,7 +5081,7 @@ private static final long serialVersionUID = 0L;
       if (!other.allow_.isEmpty()) {
         if (allow_.isEmpty()) {
           allow_ = other.allow_;
-          bitField0_ |= 0x00080000;
+          bitField0_ |= 0x00100000;
         } else {
           ensureAllowIsMutable();
           allow_.addAll(other.allow_);
@@ -4970,7 +5091,7 @@ private static final long serialVersionUID = 0L;
       if (!other.supersedes_.isEmpty()) {
         if (supersedes_.isEmpty()) {
           supersedes_ = other.supersedes_;
-          bitField0_ |= 0x00100000;
+          bitField0_ |= 0x00200000;
         } else {
           ensureSupersedesIsMutable();
           supersedes_.addAll(other.supersedes_);
@@ -4979,12 +5100,12 @@ private static final long serialVersionUID = 0L;
       }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00200000;
+        bitField0_ |= 0x00400000;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField0_ |= 0x00400000;
+        bitField0_ |= 0x00800000;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -4992,13 +5113,13 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x01000000;
+        bitField0_ |= 0x02000000;
         onChanged();
       }
       if (!other.skip_.isEmpty()) {
         if (skip_.isEmpty()) {
           skip_ = other.skip_;
-          bitField0_ |= 0x02000000;
+          bitField0_ |= 0x04000000;
         } else {
           ensureSkipIsMutable();
           skip_.addAll(other.skip_);
@@ -5121,41 +5242,41 @@ private static final long serialVersionUID = 0L;
             } // case 122
             case 128: {
               enabled_ = input.readBool();
-              bitField0_ |= 0x00008000;
+              bitField0_ |= 0x00010000;
               break;
             } // case 128
             case 136: {
               mode_ = input.readEnum();
-              bitField0_ |= 0x00010000;
+              bitField0_ |= 0x00020000;
               break;
             } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00200000;
+              bitField0_ |= 0x00400000;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00400000;
+              bitField0_ |= 0x00800000;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00800000;
+              bitField0_ |= 0x01000000;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x01000000;
+              bitField0_ |= 0x02000000;
               break;
             } // case 170
             case 178: {
               input.readMessage(
                   internalGetEntropyFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00020000;
+              bitField0_ |= 0x00040000;
               break;
             } // case 178
             case 186: {
@@ -5184,9 +5305,15 @@ private static final long serialVersionUID = 0L;
             } // case 210
             case 216: {
               confidence_ = input.readEnum();
-              bitField0_ |= 0x04000000;
+              bitField0_ |= 0x08000000;
               break;
             } // case 216
+            case 322: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureInIsMutable();
+              in_.add(s);
+              break;
+            } // case 322
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5391,9 +5518,11 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object pattern_ = "";
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5413,9 +5542,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5436,9 +5567,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5455,9 +5588,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -5471,9 +5606,11 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-     * compiled, at most 10,000 ranges of characters in its classes, and not one that
-     * matches the empty string.
+     * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+     * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+     * not one that matches the empty string. With type `structure` code of at most 1,024
+     * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+     * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -6931,6 +7068,171 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private com.google.protobuf.LazyStringArrayList in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureInIsMutable() {
+      if (!in_.isModifiable()) {
+        in_ = new com.google.protobuf.LazyStringArrayList(in_);
+      }
+      bitField0_ |= 0x00008000;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return A list containing the in.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getInList() {
+      in_.makeImmutable();
+      return in_;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return The count of in.
+     */
+    public int getInCount() {
+      return in_.size();
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index of the element to return.
+     * @return The in at the given index.
+     */
+    public java.lang.String getIn(int index) {
+      return in_.get(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the in at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getInBytes(int index) {
+      return in_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param index The index to set the value at.
+     * @param value The in to set.
+     * @return This builder for chaining.
+     */
+    public Builder setIn(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.set(index, value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param value The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addIn(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param values The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllIn(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureInIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, in_);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearIn() {
+      in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00008000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+     * given. What is neither a comment nor in a string is code. The first character of
+     * the match that is no blank decides, read in the language of the file.
+     * </pre>
+     *
+     * <code>repeated string in = 40 [json_name = "in"];</code>
+     * @param value The bytes of the in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addInBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+
     private boolean enabled_ ;
     /**
      * <pre>
@@ -6943,7 +7245,7 @@ private static final long serialVersionUID = 0L;
      */
     @java.lang.Override
     public boolean hasEnabled() {
-      return ((bitField0_ & 0x00008000) != 0);
+      return ((bitField0_ & 0x00010000) != 0);
     }
     /**
      * <pre>
@@ -6971,7 +7273,7 @@ private static final long serialVersionUID = 0L;
     public Builder setEnabled(boolean value) {
 
       enabled_ = value;
-      bitField0_ |= 0x00008000;
+      bitField0_ |= 0x00010000;
       onChanged();
       return this;
     }
@@ -6985,7 +7287,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearEnabled() {
-      bitField0_ = (bitField0_ & ~0x00008000);
+      bitField0_ = (bitField0_ & ~0x00010000);
       enabled_ = false;
       onChanged();
       return this;
@@ -7002,7 +7304,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the mode field is set.
      */
     @java.lang.Override public boolean hasMode() {
-      return ((bitField0_ & 0x00010000) != 0);
+      return ((bitField0_ & 0x00020000) != 0);
     }
     /**
      * <pre>
@@ -7028,7 +7330,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setModeValue(int value) {
       mode_ = value;
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       onChanged();
       return this;
     }
@@ -7058,7 +7360,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setMode(io.prwarden.v1.Rule.Mode value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x00010000;
+      bitField0_ |= 0x00020000;
       mode_ = value.getNumber();
       onChanged();
       return this;
@@ -7073,7 +7375,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearMode() {
-      bitField0_ = (bitField0_ & ~0x00010000);
+      bitField0_ = (bitField0_ & ~0x00020000);
       mode_ = 0;
       onChanged();
       return this;
@@ -7091,7 +7393,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the entropy field is set.
      */
     public boolean hasEntropy() {
-      return ((bitField0_ & 0x00020000) != 0);
+      return ((bitField0_ & 0x00040000) != 0);
     }
     /**
      * <pre>
@@ -7124,7 +7426,7 @@ private static final long serialVersionUID = 0L;
       } else {
         entropyBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -7142,7 +7444,7 @@ private static final long serialVersionUID = 0L;
       } else {
         entropyBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return this;
     }
@@ -7155,7 +7457,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeEntropy(io.prwarden.v1.Rule.Entropy value) {
       if (entropyBuilder_ == null) {
-        if (((bitField0_ & 0x00020000) != 0) &&
+        if (((bitField0_ & 0x00040000) != 0) &&
           entropy_ != null &&
           entropy_ != io.prwarden.v1.Rule.Entropy.getDefaultInstance()) {
           getEntropyBuilder().mergeFrom(value);
@@ -7166,7 +7468,7 @@ private static final long serialVersionUID = 0L;
         entropyBuilder_.mergeFrom(value);
       }
       if (entropy_ != null) {
-        bitField0_ |= 0x00020000;
+        bitField0_ |= 0x00040000;
         onChanged();
       }
       return this;
@@ -7179,7 +7481,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public Builder clearEntropy() {
-      bitField0_ = (bitField0_ & ~0x00020000);
+      bitField0_ = (bitField0_ & ~0x00040000);
       entropy_ = null;
       if (entropyBuilder_ != null) {
         entropyBuilder_.dispose();
@@ -7196,7 +7498,7 @@ private static final long serialVersionUID = 0L;
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public io.prwarden.v1.Rule.Entropy.Builder getEntropyBuilder() {
-      bitField0_ |= 0x00020000;
+      bitField0_ |= 0x00040000;
       onChanged();
       return internalGetEntropyFieldBuilder().getBuilder();
     }
@@ -7242,7 +7544,7 @@ private static final long serialVersionUID = 0L;
       if (!stopwords_.isModifiable()) {
         stopwords_ = new com.google.protobuf.LazyStringArrayList(stopwords_);
       }
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
     }
     /**
      * <pre>
@@ -7313,7 +7615,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.set(index, value);
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -7332,7 +7634,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -7351,7 +7653,7 @@ private static final long serialVersionUID = 0L;
       ensureStopwordsIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, stopwords_);
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -7367,7 +7669,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearStopwords() {
       stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00040000);;
+      bitField0_ = (bitField0_ & ~0x00080000);;
       onChanged();
       return this;
     }
@@ -7387,7 +7689,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x00040000;
+      bitField0_ |= 0x00080000;
       onChanged();
       return this;
     }
@@ -7398,7 +7700,7 @@ private static final long serialVersionUID = 0L;
       if (!allow_.isModifiable()) {
         allow_ = new com.google.protobuf.LazyStringArrayList(allow_);
       }
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
     }
     /**
      * <pre>
@@ -7469,7 +7771,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.set(index, value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -7488,7 +7790,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -7507,7 +7809,7 @@ private static final long serialVersionUID = 0L;
       ensureAllowIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, allow_);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -7523,7 +7825,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearAllow() {
       allow_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00080000);;
+      bitField0_ = (bitField0_ & ~0x00100000);;
       onChanged();
       return this;
     }
@@ -7543,7 +7845,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x00080000;
+      bitField0_ |= 0x00100000;
       onChanged();
       return this;
     }
@@ -7554,7 +7856,7 @@ private static final long serialVersionUID = 0L;
       if (!supersedes_.isModifiable()) {
         supersedes_ = new com.google.protobuf.LazyStringArrayList(supersedes_);
       }
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
     }
     /**
      * <pre>
@@ -7630,7 +7932,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.set(index, value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }
@@ -7650,7 +7952,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }
@@ -7670,7 +7972,7 @@ private static final long serialVersionUID = 0L;
       ensureSupersedesIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, supersedes_);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }
@@ -7687,7 +7989,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearSupersedes() {
       supersedes_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x00100000);;
+      bitField0_ = (bitField0_ & ~0x00200000);;
       onChanged();
       return this;
     }
@@ -7708,7 +8010,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x00100000;
+      bitField0_ |= 0x00200000;
       onChanged();
       return this;
     }
@@ -7771,7 +8073,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x00400000;
       onChanged();
       return this;
     }
@@ -7786,7 +8088,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00200000);
+      bitField0_ = (bitField0_ & ~0x00400000);
       onChanged();
       return this;
     }
@@ -7805,7 +8107,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00200000;
+      bitField0_ |= 0x00400000;
       onChanged();
       return this;
     }
@@ -7821,7 +8123,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField0_ & 0x00400000) != 0);
+      return ((bitField0_ & 0x00800000) != 0);
     }
     /**
      * <pre>
@@ -7880,7 +8182,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField0_ |= 0x00400000;
+      bitField0_ |= 0x00800000;
       onChanged();
       return this;
     }
@@ -7895,7 +8197,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField0_ = (bitField0_ & ~0x00400000);
+      bitField0_ = (bitField0_ & ~0x00800000);
       onChanged();
       return this;
     }
@@ -7914,7 +8216,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField0_ |= 0x00400000;
+      bitField0_ |= 0x00800000;
       onChanged();
       return this;
     }
@@ -7931,7 +8233,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00800000) != 0);
+      return ((bitField0_ & 0x01000000) != 0);
     }
     /**
      * <pre>
@@ -7964,7 +8266,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return this;
     }
@@ -7982,7 +8284,7 @@ private static final long serialVersionUID = 0L;
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return this;
     }
@@ -7995,7 +8297,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00800000) != 0) &&
+        if (((bitField0_ & 0x01000000) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -8006,7 +8308,7 @@ private static final long serialVersionUID = 0L;
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00800000;
+        bitField0_ |= 0x01000000;
         onChanged();
       }
       return this;
@@ -8019,7 +8321,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00800000);
+      bitField0_ = (bitField0_ & ~0x01000000);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -8036,7 +8338,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00800000;
+      bitField0_ |= 0x01000000;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -8086,7 +8388,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x01000000) != 0);
+      return ((bitField0_ & 0x02000000) != 0);
     }
     /**
      * <pre>
@@ -8142,7 +8444,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x01000000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -8156,7 +8458,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x01000000);
+      bitField0_ = (bitField0_ & ~0x02000000);
       onChanged();
       return this;
     }
@@ -8174,7 +8476,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x01000000;
+      bitField0_ |= 0x02000000;
       onChanged();
       return this;
     }
@@ -8185,7 +8487,7 @@ private static final long serialVersionUID = 0L;
       if (!skip_.isModifiable()) {
         skip_ = new com.google.protobuf.LazyStringArrayList(skip_);
       }
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
     }
     /**
      * <pre>
@@ -8266,7 +8568,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.set(index, value);
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -8287,7 +8589,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -8308,7 +8610,7 @@ private static final long serialVersionUID = 0L;
       ensureSkipIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, skip_);
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -8326,7 +8628,7 @@ private static final long serialVersionUID = 0L;
     public Builder clearSkip() {
       skip_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x02000000);;
+      bitField0_ = (bitField0_ & ~0x04000000);;
       onChanged();
       return this;
     }
@@ -8348,7 +8650,7 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x04000000;
       onChanged();
       return this;
     }
@@ -8364,7 +8666,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the confidence field is set.
      */
     @java.lang.Override public boolean hasConfidence() {
-      return ((bitField0_ & 0x04000000) != 0);
+      return ((bitField0_ & 0x08000000) != 0);
     }
     /**
      * <pre>
@@ -8390,7 +8692,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setConfidenceValue(int value) {
       confidence_ = value;
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x08000000;
       onChanged();
       return this;
     }
@@ -8420,7 +8722,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x08000000;
       confidence_ = value.getNumber();
       onChanged();
       return this;
@@ -8435,7 +8737,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearConfidence() {
-      bitField0_ = (bitField0_ & ~0x04000000);
+      bitField0_ = (bitField0_ & ~0x08000000);
       confidence_ = 0;
       onChanged();
       return this;

@@ -64,9 +64,11 @@ public interface RuleOrBuilder extends
 
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -75,9 +77,11 @@ public interface RuleOrBuilder extends
   java.lang.String getPattern();
   /**
    * <pre>
-   * The regular expression: 1 to 1,024 bytes, at most 2,000 instructions when
-   * compiled, at most 10,000 ranges of characters in its classes, and not one that
-   * matches the empty string.
+   * With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000
+   * instructions when compiled, at most 10,000 ranges of characters in its classes, and
+   * not one that matches the empty string. With type `structure` code of at most 1,024
+   * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
+   * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -429,6 +433,55 @@ public interface RuleOrBuilder extends
    */
   com.google.protobuf.ByteString
       getLanguagesBytes(int index);
+
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  java.util.List<java.lang.String>
+      getInList();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  int getInCount();
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  java.lang.String getIn(int index);
+  /**
+   * <pre>
+   * Where a match counts: `code`, `comment` or `string`, each once; anywhere when not
+   * given. What is neither a comment nor in a string is code. The first character of
+   * the match that is no blank decides, read in the language of the file.
+   * </pre>
+   *
+   * <code>repeated string in = 40 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  com.google.protobuf.ByteString
+      getInBytes(int index);
 
   /**
    * <pre>

@@ -39,6 +39,10 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     allow_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -97,7 +101,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object pattern_ = "";
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -118,7 +122,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -345,6 +349,116 @@ private static final long serialVersionUID = 0L;
     return allow_.getByteString(index);
   }
 
+  public static final int IN_FIELD_NUMBER = 8;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList in_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getInList() {
+    return in_;
+  }
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  public int getInCount() {
+    return in_.size();
+  }
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  public java.lang.String getIn(int index) {
+    return in_.get(index);
+  }
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getInBytes(int index) {
+    return in_.getByteString(index);
+  }
+
+  public static final int LANGUAGES_FIELD_NUMBER = 9;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList languages_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @return A list containing the languages.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getLanguagesList() {
+    return languages_;
+  }
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @return The count of languages.
+   */
+  public int getLanguagesCount() {
+    return languages_.size();
+  }
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @param index The index of the element to return.
+   * @return The languages at the given index.
+   */
+  public java.lang.String getLanguages(int index) {
+    return languages_.get(index);
+  }
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the languages at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getLanguagesBytes(int index) {
+    return languages_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -379,6 +493,12 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < allow_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 7, allow_.getRaw(i));
+    }
+    for (int i = 0; i < in_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 8, in_.getRaw(i));
+    }
+    for (int i = 0; i < languages_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 9, languages_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -423,6 +543,22 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 1 * getAllowList().size();
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < in_.size(); i++) {
+        dataSize += computeStringSizeNoTag(in_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getInList().size();
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < languages_.size(); i++) {
+        dataSize += computeStringSizeNoTag(languages_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getLanguagesList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -457,6 +593,10 @@ private static final long serialVersionUID = 0L;
         .equals(other.getStopwordsList())) return false;
     if (!getAllowList()
         .equals(other.getAllowList())) return false;
+    if (!getInList()
+        .equals(other.getInList())) return false;
+    if (!getLanguagesList()
+        .equals(other.getLanguagesList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -490,6 +630,14 @@ private static final long serialVersionUID = 0L;
     if (getAllowCount() > 0) {
       hash = (37 * hash) + ALLOW_FIELD_NUMBER;
       hash = (53 * hash) + getAllowList().hashCode();
+    }
+    if (getInCount() > 0) {
+      hash = (37 * hash) + IN_FIELD_NUMBER;
+      hash = (53 * hash) + getInList().hashCode();
+    }
+    if (getLanguagesCount() > 0) {
+      hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
+      hash = (53 * hash) + getLanguagesList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -645,6 +793,10 @@ private static final long serialVersionUID = 0L;
           com.google.protobuf.LazyStringArrayList.emptyList();
       allow_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      in_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
+      languages_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -706,6 +858,14 @@ private static final long serialVersionUID = 0L;
         allow_.makeImmutable();
         result.allow_ = allow_;
       }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        in_.makeImmutable();
+        result.in_ = in_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        languages_.makeImmutable();
+        result.languages_ = languages_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -757,6 +917,26 @@ private static final long serialVersionUID = 0L;
         } else {
           ensureAllowIsMutable();
           allow_.addAll(other.allow_);
+        }
+        onChanged();
+      }
+      if (!other.in_.isEmpty()) {
+        if (in_.isEmpty()) {
+          in_ = other.in_;
+          bitField0_ |= 0x00000080;
+        } else {
+          ensureInIsMutable();
+          in_.addAll(other.in_);
+        }
+        onChanged();
+      }
+      if (!other.languages_.isEmpty()) {
+        if (languages_.isEmpty()) {
+          languages_ = other.languages_;
+          bitField0_ |= 0x00000100;
+        } else {
+          ensureLanguagesIsMutable();
+          languages_.addAll(other.languages_);
         }
         onChanged();
       }
@@ -825,6 +1005,18 @@ private static final long serialVersionUID = 0L;
               allow_.add(s);
               break;
             } // case 58
+            case 66: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureInIsMutable();
+              in_.add(s);
+              break;
+            } // case 66
+            case 74: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureLanguagesIsMutable();
+              languages_.add(s);
+              break;
+            } // case 74
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -927,7 +1119,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object pattern_ = "";
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -947,7 +1139,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -968,7 +1160,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -985,7 +1177,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -999,7 +1191,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The regular expression, with the limits of Rule.pattern.
+     * The pattern, with the limits of Rule.pattern.
      * </pre>
      *
      * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -1599,6 +1791,309 @@ private static final long serialVersionUID = 0L;
       ensureAllowIsMutable();
       allow_.add(value);
       bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureInIsMutable() {
+      if (!in_.isModifiable()) {
+        in_ = new com.google.protobuf.LazyStringArrayList(in_);
+      }
+      bitField0_ |= 0x00000080;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @return A list containing the in.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getInList() {
+      in_.makeImmutable();
+      return in_;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @return The count of in.
+     */
+    public int getInCount() {
+      return in_.size();
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param index The index of the element to return.
+     * @return The in at the given index.
+     */
+    public java.lang.String getIn(int index) {
+      return in_.get(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the in at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getInBytes(int index) {
+      return in_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param index The index to set the value at.
+     * @param value The in to set.
+     * @return This builder for chaining.
+     */
+    public Builder setIn(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.set(index, value);
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param value The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addIn(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param values The in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllIn(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureInIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, in_);
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearIn() {
+      in_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00000080);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Where a match counts, as Rule.in.
+     * </pre>
+     *
+     * <code>repeated string in = 8 [json_name = "in"];</code>
+     * @param value The bytes of the in to add.
+     * @return This builder for chaining.
+     */
+    public Builder addInBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureInIsMutable();
+      in_.add(value);
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureLanguagesIsMutable() {
+      if (!languages_.isModifiable()) {
+        languages_ = new com.google.protobuf.LazyStringArrayList(languages_);
+      }
+      bitField0_ |= 0x00000100;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @return A list containing the languages.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getLanguagesList() {
+      languages_.makeImmutable();
+      return languages_;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @return The count of languages.
+     */
+    public int getLanguagesCount() {
+      return languages_.size();
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param index The index of the element to return.
+     * @return The languages at the given index.
+     */
+    public java.lang.String getLanguages(int index) {
+      return languages_.get(index);
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the languages at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getLanguagesBytes(int index) {
+      return languages_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param index The index to set the value at.
+     * @param value The languages to set.
+     * @return This builder for chaining.
+     */
+    public Builder setLanguages(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureLanguagesIsMutable();
+      languages_.set(index, value);
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param value The languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addLanguages(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureLanguagesIsMutable();
+      languages_.add(value);
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param values The languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllLanguages(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureLanguagesIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, languages_);
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearLanguages() {
+      languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00000100);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Languages of the rule, as Rule.languages. The text is read in the first of which
+     * comments and strings are known; without one, the usual kinds of comments count.
+     * </pre>
+     *
+     * <code>repeated string languages = 9 [json_name = "languages"];</code>
+     * @param value The bytes of the languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addLanguagesBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureLanguagesIsMutable();
+      languages_.add(value);
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }

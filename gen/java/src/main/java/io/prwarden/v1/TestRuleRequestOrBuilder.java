@@ -40,7 +40,7 @@ public interface TestRuleRequestOrBuilder extends
 
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -49,7 +49,7 @@ public interface TestRuleRequestOrBuilder extends
   java.lang.String getPattern();
   /**
    * <pre>
-   * The regular expression, with the limits of Rule.pattern.
+   * The pattern, with the limits of Rule.pattern.
    * </pre>
    *
    * <code>string pattern = 2 [json_name = "pattern"];</code>
@@ -196,4 +196,90 @@ public interface TestRuleRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getAllowBytes(int index);
+
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @return A list containing the in.
+   */
+  java.util.List<java.lang.String>
+      getInList();
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @return The count of in.
+   */
+  int getInCount();
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @param index The index of the element to return.
+   * @return The in at the given index.
+   */
+  java.lang.String getIn(int index);
+  /**
+   * <pre>
+   * Where a match counts, as Rule.in.
+   * </pre>
+   *
+   * <code>repeated string in = 8 [json_name = "in"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the in at the given index.
+   */
+  com.google.protobuf.ByteString
+      getInBytes(int index);
+
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @return A list containing the languages.
+   */
+  java.util.List<java.lang.String>
+      getLanguagesList();
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @return The count of languages.
+   */
+  int getLanguagesCount();
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @param index The index of the element to return.
+   * @return The languages at the given index.
+   */
+  java.lang.String getLanguages(int index);
+  /**
+   * <pre>
+   * Languages of the rule, as Rule.languages. The text is read in the first of which
+   * comments and strings are known; without one, the usual kinds of comments count.
+   * </pre>
+   *
+   * <code>repeated string languages = 9 [json_name = "languages"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the languages at the given index.
+   */
+  com.google.protobuf.ByteString
+      getLanguagesBytes(int index);
 }

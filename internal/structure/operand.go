@@ -1,0 +1,102 @@
+package structure
+
+import "github.com/prwarden/prwarden/internal/syntax"
+
+// operand matches an operand, the longest that fits, and the elements behind it.
+func (m *matcher) operand(e, i int) (end int, ok bool) {
+	el := m.elements[e]
+	ends := m.operands(el, i)
+	mark := len(m.trail)
+	for k := len(ends) - 1; k >= 0 && m.step(1); k-- {
+		m.undo(mark)
+		if m.bind(el.slot, Range{i, ends[k]}) {
+			if end, ok = m.match(e+1, ends[k]); ok {
+				return end, true
+			}
+		}
+		if el.last {
+			break // it is taken whole
+		}
+	}
+	m.undo(mark)
+
+	return 0, false
+}
+
+// operands returns where an operand that begins with a token may end: unary operators, a
+// name, a literal or a group, what is joined to it, and operators that bind tightly
+// enough with their operands.
+func (m *matcher) operands(el element, i int) (ends []int) {
+	l := m.file.Language
+	for {
+		for i < len(m.tokens) && m.step(1) && m.tokens[i].Kind <= syntax.Operator && l.IsUnary(m.file.Of(i)) {
+			i++
+		}
+		if i = m.primary(i); i < 0 {
+			return ends
+		}
+		ends = append(ends, i)
+		for next := m.joined(i); next > i && m.step(1); next = m.joined(i) {
+			i = next
+			ends = append(ends, i)
+		}
+
+		if i >= len(m.tokens) || m.tokens[i].Kind != syntax.Operator && m.tokens[i].Kind != syntax.Name {
+			return ends
+		}
+		s := l.Strength(m.file.Of(i))
+		if s <= max(el.left, 0) || s < el.right || m.stopped {
+			return ends
+		}
+		i++
+	}
+}
+
+// primary is the end of the name, literal or group that begins with a token; -1 for none.
+func (m *matcher) primary(i int) int {
+	if i >= len(m.tokens) {
+		return -1
+	}
+	switch t := m.tokens[i]; {
+	case t.Kind == syntax.Name && !m.file.Language.IsKeyword(m.file.Of(i)), t.Kind == syntax.Number,
+		t.Kind == syntax.String:
+		return i + 1
+	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket != syntax.Indent && t.Bracket != syntax.Tag:
+		end := int(t.Pair) + 1
+		if t.Bracket == '[' && end < len(m.tokens) && m.tokens[end].Kind == syntax.Name && m.adjacent(end) {
+			return end + 1 // []T
+		}
+		return end
+	}
+
+	return -1
+}
+
+// adjacent says whether there is no space before a token.
+func (m *matcher) adjacent(i int) bool { return i > 0 && m.tokens[i].Start == m.tokens[i-1].End }
+
+// joined is the end of what is joined to an operand that ends before a token; 0 for
+// nothing.
+func (m *matcher) joined(i int) int {
+	if i >= len(m.tokens) {
+		return 0
+	}
+	t, text := m.tokens[i], string(m.file.Of(i))
+	switch {
+	case t.Kind == syntax.Open && t.Pair >= 0 && (t.Bracket == '(' || t.Bracket == '['):
+		return int(t.Pair) + 1
+	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == '{' && m.adjacent(i) && m.file.Language.JoinsBraces(),
+		t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == syntax.Quote && m.adjacent(i):
+		return int(t.Pair) + 1
+	case t.Kind == syntax.Operator && m.adjacent(i) && m.file.Language.IsSuffix(text):
+		return i + 1
+	case t.Kind == syntax.Operator && isJoin(text) && i+1 < len(m.tokens):
+		if next := m.tokens[i+1]; next.Kind == syntax.Name || next.Kind == syntax.Number {
+			return i + 2
+		} else if next.Kind == syntax.Open && next.Pair >= 0 {
+			return int(next.Pair) + 1
+		}
+	}
+
+	return 0
+}

@@ -1,0 +1,249 @@
+// Package structure matches patterns of code on the tokens of a text: over lines,
+// whatever the space, with brackets that are balanced. It knows no grammar.
+//
+// In a pattern $X stands for an operand or, alone between brackets or commas, for an
+// argument, $_ for any of these, and $$$X for a balanced run of tokens.
+package structure
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/syntax"
+)
+
+// Bounds of a pattern.
+const (
+	MaxPattern  = 1024 // bytes
+	maxElements = 200
+)
+
+// kind is what an element of a pattern matches.
+type kind uint8
+
+const (
+	literal  kind = iota // one token
+	open                 // a bracket
+	closing              // its end
+	ending               // the end of a statement
+	name                 // one name
+	argument             // what is between commas
+	operand              // see matcher.operands
+	run                  // balanced tokens
+)
+
+type element struct {
+	kind        kind
+	token       int  // of the pattern's text, for literal and open
+	slot        int  // of the metavariable; -1 for none and $_
+	group       int  // the brackets that it is directly in
+	left, right int  // operand: the strength of the operators beside it, -1 for none
+	before      bool // run: with the comma before it
+	after       bool // run: with the comma behind it
+	free        bool // run: nothing behind it depends on what was bound before it
+	last        bool // operand: nothing of the pattern is joined to its end
+}
+
+// Pattern is a pattern, ready to match. It is immutable.
+type Pattern struct {
+	text     *syntax.Text
+	elements []element
+	names    []string // of metavariables, by slot
+}
+
+// Letters that no text has, before names of metavariables while a pattern is read.
+const (
+	oneMark  = "\ue000"
+	manyMark = "\ue001"
+	dollar   = "\ue002"
+)
+
+var metavariable = regexp.MustCompile(`\\\$|\$\$\$([A-Z_][A-Z0-9_]*)?|\$[A-Z_][A-Z0-9_]*`)
+
+// Compile reads a pattern in a language.
+func Compile(l *syntax.Language, pattern string) (*Pattern, error) {
+	switch {
+	case strings.TrimSpace(pattern) == "":
+		return nil, errors.New("is required")
+	case len(pattern) > MaxPattern:
+		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(pattern), MaxPattern)
+	case strings.ContainsAny(pattern, oneMark+manyMark+dollar):
+		return nil, errors.New("must not have the private characters U+E000 to U+E002")
+	}
+
+	marked := metavariable.ReplaceAllStringFunc(strings.TrimSpace(pattern), func(m string) string {
+		switch {
+		case m == `\$`:
+			return dollar
+		case strings.HasPrefix(m, "$$$"):
+			return manyMark + m[3:]
+		}
+		return oneMark + m[1:]
+	})
+	text := syntax.Scan(l, []byte(marked))
+	c := compiler{Pattern: &Pattern{text: text}}
+	if len(text.Tokens) > maxElements {
+		return nil, fmt.Errorf("has %d tokens; at most %d are allowed", len(text.Tokens), maxElements)
+	}
+	if err := c.compile(); err != nil {
+		return nil, err
+	}
+	if len(c.Literals()) == 0 {
+		return nil, errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
+	}
+
+	return c.Pattern, nil
+}
+
+// Literals are the texts of tokens that every match has.
+func (p *Pattern) Literals() (all []string) {
+	for _, e := range p.elements {
+		if e.kind == literal {
+			if text := p.content(e.token); text != "" {
+				all = append(all, text)
+			}
+		}
+	}
+
+	return all
+}
+
+// content is the text of a token of the pattern as files have it.
+func (p *Pattern) content(token int) string {
+	return strings.ReplaceAll(string(p.text.Content(token)), dollar, "$")
+}
+
+// compiler makes elements of the tokens of a pattern.
+type compiler struct {
+	*Pattern
+	groups []int // that are open
+	count  int   // of groups
+}
+
+func (c *compiler) compile() error {
+	c.groups = []int{0}
+	tokens := c.text.Tokens
+	if strings.ContainsAny(commentsOf(c.text), oneMark+manyMark) {
+		return errors.New("has a metavariable in a comment; comments are not matched")
+	}
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		raw := string(c.text.Of(i))
+		mark := strings.LastIndexAny(raw, oneMark+manyMark)
+		if mark > 0 || mark == 0 && t.Kind != syntax.Name {
+			if t.Kind == syntax.String {
+				return errors.New("has a metavariable in a string; write $X in place of the string, or \\$ for a dollar")
+			}
+			return errors.New("has a metavariable that is a part of a word; it is a whole token")
+		}
+		e := element{kind: literal, token: i, slot: -1, group: c.groups[len(c.groups)-1], left: -1, right: -1}
+		switch {
+		case mark == 0:
+			i = c.variable(e, i, raw)
+			continue
+		case t.Kind == syntax.Open || t.Kind == syntax.Close:
+			if t.Pair < 0 {
+				return fmt.Errorf("has a bracket %q without the other one", raw)
+			}
+			e.kind = closing
+			if t.Kind == syntax.Open {
+				e.kind = open
+				c.count++
+				c.groups = append(c.groups, c.count)
+			} else {
+				c.groups = c.groups[:len(c.groups)-1]
+				e.group = c.groups[len(c.groups)-1]
+			}
+		case t.Kind == syntax.LineEnd || raw == ";":
+			if k := len(c.elements) - 1; k < 0 || c.elements[k].kind == run || c.elements[k].kind == ending ||
+				i+1 == len(tokens) || strings.HasPrefix(string(c.text.Of(i+1)), manyMark) {
+				continue // a run has it
+			}
+			e.kind = ending
+		}
+		c.elements = append(c.elements, e)
+	}
+	for i := range c.elements {
+		c.elements[i].free = c.isFree(i)
+	}
+
+	return nil
+}
+
+// isFree says whether no metavariable stands both behind an element and not behind it.
+func (c *compiler) isFree(i int) bool {
+	for _, behind := range c.elements[i+1:] {
+		isSame := func(e element) bool { return e.slot >= 0 && e.slot == behind.slot }
+		if slices.ContainsFunc(c.elements[:i+1], isSame) {
+			return false
+		}
+	}
+
+	return true
+}
+
+func commentsOf(t *syntax.Text) (all string) {
+	for _, c := range t.Comments {
+		all += string(t.Bytes[c.Start:c.End])
+	}
+
+	return all
+}
+
+// variable adds what a metavariable stands for, and returns the index of the last token
+// that belongs to it.
+func (c *compiler) variable(e element, i int, raw string) int {
+	isRun := strings.HasPrefix(raw, manyMark)
+	if called := raw[len(oneMark):]; called != "" && called != "_" {
+		e.slot = slices.Index(c.names, called)
+		if e.slot < 0 {
+			c.names = append(c.names, called)
+			e.slot = len(c.names) - 1
+		}
+	}
+	tokens := c.text.Tokens
+	before, behind := "", ""
+	opens, closes := false, false
+	if i > 0 {
+		before, opens = string(c.text.Of(i-1)), tokens[i-1].Kind == syntax.Open
+	}
+	if i+1 < len(tokens) {
+		behind, closes = string(c.text.Of(i+1)), tokens[i+1].Kind == syntax.Close
+	}
+	k := len(c.elements) - 1
+
+	switch {
+	case isRun:
+		e.kind = run
+		if before == "," && k >= 0 && c.elements[k].kind == literal {
+			c.elements, e.before = c.elements[:k], true
+		} else if behind == "," {
+			e.after = true
+			i++
+		}
+	case isJoin(before):
+		e.kind = name
+	case (opens || before == ",") && (closes || behind == ",") && e.group > 0:
+		e.kind = argument
+	default:
+		e.kind = operand
+		e.left, e.right = c.text.Language.Strength([]byte(before)), c.text.Language.Strength([]byte(behind))
+		e.last = e.right < 0 && !isJoin(behind) && !(i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open)
+	}
+	c.elements = append(c.elements, e)
+
+	return i
+}
+
+// isJoin says whether an operator joins a name to what is before it.
+func isJoin(op string) bool {
+	switch op {
+	case ".", "::", "->", "?.", "&.", "?->":
+		return true
+	}
+
+	return false
+}
