@@ -33,8 +33,8 @@ type scanned struct {
 	Pulls      int            `json:"pulls"`
 	Found      int            `json:"found"` // pull requests with a hit
 	Added      int            `json:"added_lines"`
-	Hits       int            `json:"hits"`
-	Low        int            `json:"low"` // findings of low confidence, which count as not found
+	Hits       int            `json:"hits"` // without those of low confidence, which count as not found
+	Low        int            `json:"low"`  // those
 	Incomplete map[string]int `json:"incomplete,omitempty"`
 }
 
@@ -63,6 +63,9 @@ func (h hit) id() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{h.Project, pull, h.Rule, h.Path, strconv.Itoa(h.Line)}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }
+
+// hidden is the confidence of findings that prwarden does not show.
+const hidden = "low"
 
 func (h hit) category() string {
 	category, _, _ := strings.Cut(h.Rule, "/")

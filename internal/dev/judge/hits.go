@@ -161,9 +161,7 @@ func (s *scans) project(ctx context.Context, dir string) error {
 		for _, why := range r.incomplete() {
 			done.Incomplete[why]++
 		}
-		if err := s.add(ctx, dir, &done, pulls[i], r); err != nil {
-			return err
-		}
+		s.add(ctx, dir, &done, pulls[i], r)
 	}
 	if done.Ruleset == "" {
 		return fmt.Errorf("%s: no pull request could be scanned: %v", name, done.Incomplete)
@@ -189,33 +187,44 @@ func (r found) incomplete() (why []string) {
 	return why
 }
 
-// add counts the findings of a pull request and keeps them as hits.
-func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) error {
-	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != "low" })
+// add counts the findings of a pull request and keeps them as hits, one for a rule on a line.
+func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) {
+	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != hidden })
 	done.Low, done.Added = done.Low+len(low), done.Added+r.LookedAt.AddedLines
-	if s.low {
-		r.Findings = append(r.Findings, low...)
-	}
 	if len(r.Findings) > 0 {
 		done.Found++
 	}
+	if s.low {
+		r.Findings = append(r.Findings, low...)
+	}
 
+	seen := map[string]bool{}
 	for _, f := range r.Findings {
 		content, err := gitOutput(ctx, dir, "cat-file", "blob", p.commit+":"+f.File)
-		if err != nil {
-			return err
+		if err != nil { // of a finding about a file that is gone
+			content = []byte(err.Error())
 		}
 		h := hit{
 			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.RuleID, Severity: f.Severity.String(),
-			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: f.File, Line: f.Line, Ruleset: r.RulesDigest,
-			Language: cmp.Or(enry.GetLanguage(path.Base(f.File), content), "other"),
+			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line,
+			Ruleset: r.RulesDigest, Language: languageOf(f.File, content),
 		}
-		h.ID = h.id()
+		if h.ID = h.id(); seen[h.ID] {
+			continue
+		}
+		seen[h.ID] = true
 		s.hits = append(s.hits, h)
 		s.contexts = append(s.contexts, contextOf(h, f.Message, f.Column, content))
-		done.Hits++
+		if h.Confidence != hidden {
+			done.Hits++
+		}
 	}
-	return nil
+}
+
+// languageOf is the one language of a file: rules go by all that it may be in.
+func languageOf(file string, content []byte) string {
+	name := enry.GetLanguage(path.Base(file), content)
+	return cmp.Or(enry.GetLanguageGroup(name), name, "other")
 }
 
 // confidenceOf is the confidence that a finding says in JSON; "" when it says none.
@@ -240,57 +249,16 @@ func contextOf(h hit, message string, column int, content []byte) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s%s %s #%d %s\n%s (%s): %s\n%s:%d\n\n", blockMark, h.ID, h.Project, h.Pull, h.Commit,
 		h.Rule, h.Severity, terminal.Safe(message), terminal.Safe(h.Path), h.Line)
-	lines := bytes.Split(content, []byte("\n"))
+	lines := strings.Split(strings.ReplaceAll(string(content), "\t", "    "), "\n")
 	for n := max(1, h.Line-around); n <= min(len(lines), h.Line+around); n++ {
 		line, mark := lines[n-1], " "
 		if n == h.Line {
 			mark = ">"
-			if from := column - longest/2; from > 0 && len(line) > longest {
-				line = line[min(from, len(line)):]
+			if len(line) > longest { // what was found is somewhere in it
+				line = line[min(max(0, column-longest/2), len(line)-longest):]
 			}
 		}
-		fmt.Fprintf(&out, "%s%6d | %s\n", mark, n, terminal.Safe(string(line[:min(len(line), longest)])))
+		fmt.Fprintf(&out, "%s%6d | %s\n", mark, n, terminal.Safe(line[:min(len(line), longest)]))
 	}
 	return out.String() + "\n"
-}
-
-// summarize is a table of what was scanned.
-func summarize(done []scanned) (t table) {
-	t.add("project", "pull requests", "with a hit", "added lines", "hits", "for 500 lines", "low", "incomplete")
-	all := scanned{Project: "all", Incomplete: map[string]int{}}
-	for _, d := range done {
-		all.Pulls, all.Found, all.Added = all.Pulls+d.Pulls, all.Found+d.Found, all.Added+d.Added
-		all.Hits, all.Low = all.Hits+d.Hits, all.Low+d.Low
-		for why, n := range d.Incomplete {
-			all.Incomplete[why] += n
-		}
-		t.add(d.row()...)
-	}
-	t.add(all.row()...)
-	return t
-}
-
-func (d scanned) row() []string {
-	name := d.Project
-	if d.Style == styleCommits {
-		name += " (commits)"
-	}
-	return []string{
-		name, fmt.Sprint(d.Pulls), share(d.Found, d.Pulls), fmt.Sprint(d.Added), fmt.Sprint(d.Hits),
-		fmt.Sprintf("%.2f", 500*float64(d.Hits)/float64(max(1, d.Added))), fmt.Sprint(d.Low), reasons(d.Incomplete),
-	}
-}
-
-func reasons(incomplete map[string]int) string {
-	var list []string
-	for why, n := range incomplete {
-		list = append(list, fmt.Sprintf("%d × %s", n, why))
-	}
-	slices.Sort(list)
-	return cmp.Or(strings.Join(list, ", "), "none")
-}
-
-// share is how many of all, and the percentage.
-func share(n, all int) string {
-	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(1, all)))
 }

@@ -225,15 +225,27 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		"1 projects, scanned on 24 November 2026: 10 merged pull requests with 500 added lines. 2 (20.0 %) had a finding; " +
 			"2.00 hits for 500 added lines.",
-		"| all | 2 of 2 | 100 % | 34–100 % | 1 | 100 % | 100–100 % |",
-		"| all | 1 of 2 | 50 % | 9–91 % | 1 | 50 % | 50–50 % |",
+		"| all | 2 of 2 | 100 % | 34–100 % | 1 | 100 % |  |",
+		"| all | 1 of 2 | 50 % | 9–91 % | 1 | 50 % |  |",
 		"| without dated rules | 1 of 1 | 100 % |",
 		"agree on 50 % of the hits (Cohen's kappa 0.00)",
 	} {
 		assert.Contains(t, text, want)
 	}
-	assert.Equal(t, []string{"`security/x`", "2 of 2", "1 of 2", "75 %", "medium", "none"}, r.rules(1)[1])
-	assert.Len(t, r.rules(5), 1, "too few hits for the document")
+	assert.Equal(t, []string{"`security/x`", "2 of 2", "1 of 2", "75 %", "too few", "none"}, r.rules(1)[1])
+	assert.Len(t, r.rules(enough), 1, "too few hits for the document")
+}
+
+// TestLowConfidence has a hit that prwarden hides count for its rule only.
+func TestLowConfidence(t *testing.T) {
+	t.Parallel()
+	in := sample()
+	in.hits[0].Confidence, in.scans[0].Hits, in.scans[0].Low = hidden, 1, 1
+	r, err := in.join()
+	require.NoError(t, err)
+	assert.Contains(t, r.section(), "| all | 1 of 1 |")
+	assert.Contains(t, r.section(), "1 findings of low confidence")
+	assert.Equal(t, "2 of 2", r.rules(1)[1][1])
 }
 
 func TestStatistics(t *testing.T) {

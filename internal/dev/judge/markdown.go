@@ -13,14 +13,15 @@ import (
 func (r *measured) section() string {
 	var out strings.Builder
 	out.WriteString("\n")
-	r.print(&out, inDocument)
+	r.print(&out, enough)
 	return out.String()
 }
 
 // print writes the report, with rules that have at least so many hits.
 func (r *measured) print(out io.Writer, least int) {
 	fmt.Fprintf(out, "Ruleset `%.12s`. \"In all\" is the share of hits that both readers found useful, "+
-		"\"by projects\" the mean of the projects' shares, one vote each; both with their 95 %% interval.\n\n", r.ruleset)
+		"\"by projects\" the mean of the shares of projects with hits, one vote each; both with their 95 %% interval.\n\n",
+		r.ruleset)
 	for _, name := range []string{unseen, tuned} {
 		if g := r.groups[name]; len(g.scans) > 0 {
 			fmt.Fprintf(out, "### %s\n\n", map[string]string{
@@ -37,26 +38,19 @@ func (r *measured) print(out io.Writer, least int) {
 	r.rules(least).print(out)
 }
 
+const day = "2 January 2006"
+
 // print writes what was measured on one group.
 func (g *group) print(out io.Writer) {
-	all := scanned{Incomplete: map[string]int{}}
-	var from, to string
-	for _, s := range g.scans {
-		all.Pulls, all.Found, all.Added = all.Pulls+s.Pulls, all.Found+s.Found, all.Added+s.Added
-		all.Hits, all.Low = all.Hits+s.Hits, all.Low+s.Low
-		for why, n := range s.Incomplete {
-			all.Incomplete[why] += n
-		}
-		day := s.Time.Format("2 January 2006")
-		from, to = cmp.Or(from, day), day
-	}
+	all := total(g.scans)
+	from, to := g.scans[0].Time.Format(day), g.scans[len(g.scans)-1].Time.Format(day)
 	days := "on " + from
 	if from != to {
 		days = "from " + from + " to " + to
 	}
 	fmt.Fprintf(out, "%d projects, scanned %s: %d merged pull requests with %d added lines. %s had a finding; "+
-		"%.2f hits for 500 added lines. Not looked at completely: %s.\n\n", len(g.scans), days, all.Pulls, all.Added,
-		share(all.Found, all.Pulls), 500*float64(all.Hits)/float64(max(1, all.Added)), reasons(all.Incomplete))
+		"%s hits for 500 added lines. Not looked at completely: %s.\n\n", len(g.scans), days, all.Pulls, all.Added,
+		share(all.Found, all.Pulls), all.density(), reasons(all.Incomplete))
 	if all.Low > 0 {
 		fmt.Fprintf(out, "%d findings of low confidence, which are hidden, count as not found.\n\n", all.Low)
 	}
@@ -105,17 +99,22 @@ func (g *group) row(t *table, name string, in func(judged) bool) {
 			all, projects[h.Project] = all.with(h), projects[h.Project].with(h)
 		}
 	}
-	var precisions []float64
-	for _, project := range slices.Sorted(maps.Keys(projects)) { // the bootstrap draws by their places
-		precisions = append(precisions, projects[project].value())
-	}
 	if all.all == 0 {
 		t.add(name, "none", "", "", "", "", "")
 		return
 	}
+
+	var precisions []float64
+	for _, project := range slices.Sorted(maps.Keys(projects)) { // the bootstrap draws by their places
+		precisions = append(precisions, projects[project].value())
+	}
 	mean, interval := vote(precisions)
+	between := interval.String()
+	if len(precisions) == 1 {
+		between = "" // nothing says what another project would have given
+	}
 	t.add(name, all.String(), percent(all.value()), all.wilson().String(), fmt.Sprint(len(precisions)), percent(mean),
-		interval.String())
+		between)
 }
 
 func (r ratio) with(h judged) ratio {
@@ -125,7 +124,12 @@ func (r ratio) with(h judged) ratio {
 	return r
 }
 
-func (r ratio) String() string { return fmt.Sprintf("%d of %d", r.useful, r.all) }
+func (r ratio) String() string {
+	if r.all == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d of %d", r.useful, r.all)
+}
 
 func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 
@@ -140,7 +144,7 @@ func (g *group) byProject() (t table) {
 				all = all.with(h)
 			}
 		}
-		t.add(s.row()[0], fmt.Sprint(s.Pulls), share(s.Found, s.Pulls), all.String())
+		t.add(s.Project, fmt.Sprint(s.Pulls), share(s.Found, s.Pulls), all.String())
 	}
 	return t
 }
@@ -148,12 +152,12 @@ func (g *group) byProject() (t table) {
 // rules is a table of rules: their precision, and the confidence that it allows.
 func (r *measured) rules(least int) (t table) {
 	t.add("rule", "unseen", "tuned", "precision", "confidence allowed", "it has")
-	all := slices.Concat(r.groups[unseen].hits, r.groups[tuned].hits)
+	hits := func(group string) []judged { return slices.Concat(r.groups[group].hits, r.groups[group].low) }
 	byRule := func(h judged) string { return h.Rule }
-	for _, name := range namesOf(all, byRule) {
+	for _, name := range namesOf(slices.Concat(hits(unseen), hits(tuned)), byRule) {
 		parts, has := map[string]ratio{}, ""
-		for group, g := range r.groups {
-			for _, h := range g.hits {
+		for group := range r.groups {
+			for _, h := range hits(group) {
 				if h.Rule == name {
 					parts[group], has = parts[group].with(h), cmp.Or(h.Confidence, "none")
 				}

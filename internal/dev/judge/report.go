@@ -20,9 +20,6 @@ const (
 	sectionEnd   = "<!-- made by `judge report -doc`: end -->"
 )
 
-// inDocument is from how many hits on a rule has a row of its own in the document.
-const inDocument = 5
-
 // report joins hits and verdicts, checks them, and tells what the hits are worth. Its arguments are files of verdicts;
 // without any it is verdicts.jsonl in the folder of hits.
 func report(flags *flag.FlagSet) func(context.Context, io.Writer, []string) error {
@@ -99,6 +96,7 @@ type measured struct {
 type group struct {
 	scans []scanned
 	hits  []judged
+	low   []judged // hits that are hidden, which count only for their rules
 }
 
 // join checks that nothing is missing, doubtful, or from elsewhere, and puts the parts together.
@@ -118,7 +116,7 @@ func (in input) join() (*measured, error) {
 
 	counts := map[string]int{}
 	for _, h := range in.hits {
-		switch counts[h.Project]++; {
+		switch {
 		case h.ID != h.id():
 			return nil, fmt.Errorf("hit %s is not what its id says: it was edited", h.ID)
 		case h.Ruleset != r.ruleset:
@@ -131,7 +129,13 @@ func (in input) join() (*measured, error) {
 		both := said[h.ID]
 		slices.SortFunc(both, func(a, b judgement) int { return cmp.Compare(a.Reader, b.Reader) })
 		g := r.groups[groupOf[h.Project].Group]
-		g.hits = append(g.hits, judged{h, [2]bool{both[0].Verdict == useful, both[1].Verdict == useful}})
+		j := judged{h, [2]bool{both[0].Verdict == useful, both[1].Verdict == useful}}
+		if h.Confidence == hidden {
+			g.low = append(g.low, j)
+			continue
+		}
+		g.hits = append(g.hits, j)
+		counts[h.Project]++
 	}
 	for _, s := range in.scans {
 		if s.Hits != counts[s.Project] {

@@ -12,9 +12,14 @@ type ratio struct{ useful, all int }
 
 func (r ratio) value() float64 { return float64(r.useful) / float64(max(1, r.all)) }
 
+// enough is how many hits of a rule say something about its precision.
+const enough = 5
+
 // confidence is the word that a rule with this precision may carry.
 func (r ratio) confidence() string {
 	switch v := r.value(); {
+	case r.all < enough:
+		return "too few"
 	case v >= 0.9:
 		return "high"
 	case v >= 0.7:

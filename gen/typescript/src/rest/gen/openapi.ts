@@ -7540,7 +7540,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 480,
+                     *           "rule_count": 619,
                      *           "scope": "org"
                      *         },
                      *         {
