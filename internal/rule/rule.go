@@ -321,12 +321,9 @@ type Set struct {
 	Digest string // SHA-256, in hexadecimal
 }
 
-// Digest returns the SHA-256, in hexadecimal, of what decides the results of a
-// scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions, confidence and the rules that it supersedes, whatever the order of the
-// rules; and the
-// globs of paths that no rule looks at.
+// Digest returns the SHA-256, in hexadecimal, of what decides the results of a scan with
+// rules, whatever their order, and of the globs of paths that no rule looks at. Cases,
+// references and who made a rule decide nothing.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full

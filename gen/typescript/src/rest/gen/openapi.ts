@@ -6926,6 +6926,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7150,6 +7151,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 10,
+                     *           "confidence": "high",
                      *           "end_column": 15,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7332,6 +7334,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
