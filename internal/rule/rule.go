@@ -142,6 +142,7 @@ type Rule struct {
 	Cases      Cases
 	Conditions match.Conditions    // that a match must meet to be a hit
 	Structure  structure.Condition // what a structure rule asks beside its pattern
+	Confidence Confidence          // "" for ConfidenceMedium
 	Supersedes []string            // ids of rules that have no hit on a line on which this one has
 	References []string            // where to read more
 	Disabled   bool                // it is known and not matched; a rule is enabled unless somebody says so
@@ -322,11 +323,9 @@ type Set struct {
 	Digest string // SHA-256, in hexadecimal
 }
 
-// Digest returns the SHA-256, in hexadecimal, of what decides the results of a
-// scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions, structure and the rules that it supersedes, whatever the order of the rules; and the
-// globs of paths that no rule looks at.
+// Digest returns the SHA-256, in hexadecimal, of what decides the results of a scan with
+// rules, whatever their order, and of the globs of paths that no rule looks at. Cases,
+// references and who made a rule decide nothing.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -362,6 +361,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
 		d.text(string(CompactJSON(r.Structure)))
+		d.text(string(r.Sureness()))
 	}
 
 	d.set(exclude)

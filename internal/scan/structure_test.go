@@ -114,7 +114,7 @@ func TestStructureRulesThatAreRefused(t *testing.T) {
 		"at most 8192 are allowed": func(r *rule.Rule) {
 			r.Structure.Focus = strings.Repeat("X", 9000)
 		},
-		"as Python is read":           func(r *rule.Rule) { r.Languages, r.Pattern = []string{"go", "python"}, "f(#)" },
+		"as Python is read":        func(r *rule.Rule) { r.Languages, r.Pattern = []string{"go", "python"}, "f(#)" },
 		"languages: is required":   func(r *rule.Rule) { r.Languages = nil },
 		"has no structure":         func(r *rule.Rule) { r.Languages = []string{"lua"} },
 		"without the other one":    func(r *rule.Rule) { r.Pattern = "f(" },

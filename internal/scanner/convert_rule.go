@@ -35,6 +35,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Stopwords:   c.Stopwords,
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
+		Confidence:  string(r.Confidence),
 	}
 	if len(r.Structure.Fields()) > 0 {
 		out.Structure = string(rule.CompactJSON(r.Structure))
@@ -93,6 +94,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Conditions: conditions,
 		Supersedes: p.GetSupersedes(),
 		Structure:  asked,
+		Confidence: rule.Confidence(p.GetConfidence()),
 	}, nil
 }
 

@@ -120,14 +120,14 @@ func TestIsThatOfTheParser(t *testing.T) {
 
 	const properties = "definitions.rule.properties"
 	for path, file := range map[string]string{
-		"properties":                               "qqqqqq: 1",
-		properties:                                 "rules:\n- qqqqqq: 1",
-		properties + ".paths.properties":           "rules:\n- paths: {qqqqqq: 1}",
-		properties + ".cases.properties":           "rules:\n- cases: {qqqqqq: 1}",
-		"definitions.test.properties":              "rules:\n- where: {X: {qqqqqq: 1}}",
+		"properties":                        "qqqqqq: 1",
+		properties:                          "rules:\n- qqqqqq: 1",
+		properties + ".paths.properties":    "rules:\n- paths: {qqqqqq: 1}",
+		properties + ".cases.properties":    "rules:\n- cases: {qqqqqq: 1}",
+		"definitions.test.properties":       "rules:\n- where: {X: {qqqqqq: 1}}",
 		"definitions.conditions.properties": "rules:\n- not: {qqqqqq: 1}",
-		"definitions.override.properties":          "override: {a/b: {qqqqqq: 1}}",
-		"properties.publish.properties":            "publish: {qqqqqq: 1}",
+		"definitions.override.properties":   "override: {a/b: {qqqqqq: 1}}",
+		"properties.publish.properties":     "publish: {qqqqqq: 1}",
 	} {
 		_, err := rule.ParsePushFile(t.Context(), []byte("version: 1\n"+file))
 		keys := slices.Sorted(maps.Keys(at(path).(map[string]any)))
