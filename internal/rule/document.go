@@ -31,6 +31,7 @@ type Document struct {
 	Entropy    *EntropyDocument `json:"entropy,omitempty" yaml:"entropy,omitempty"`
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
+	Confidence Confidence       `json:"confidence,omitempty" yaml:"confidence,omitempty"` // not ConfidenceMedium
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
 
 	// What a rule of type structure asks, see structure.Condition.
@@ -91,6 +92,9 @@ func (r Rule) Document() Document {
 	if r.Observed() {
 		d.Mode = r.Mode
 	}
+	if r.Sureness() != ConfidenceMedium {
+		d.Confidence = r.Confidence
+	}
 
 	return d
 }
@@ -102,8 +106,9 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes, Structure: d.asked(),
-		Taint: Taint{d.Sources, d.Sinks, d.Sanitizers},
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence,
+		Structure: d.asked(),
+		Taint:     Taint{d.Sources, d.Sinks, d.Sanitizers},
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

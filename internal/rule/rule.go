@@ -137,6 +137,7 @@ type Rule struct {
 	Conditions match.Conditions    // that a match must meet to be a hit
 	Structure  structure.Condition // what a structure rule asks beside its pattern
 	Taint      Taint               // what a taint rule asks
+	Confidence Confidence          // "" for ConfidenceMedium
 	Supersedes []string            // ids of rules that have no hit on a line on which this one has
 	References []string            // where to read more
 	Disabled   bool                // it is known and not matched; a rule is enabled unless somebody says so
@@ -317,11 +318,9 @@ type Set struct {
 	Digest string // SHA-256, in hexadecimal
 }
 
-// Digest returns the SHA-256, in hexadecimal, of what decides the results of a
-// scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions, structure, taint and the rules that it supersedes, whatever the order of the rules; and the
-// globs of paths that no rule looks at.
+// Digest returns the SHA-256, in hexadecimal, of what decides the results of a scan with
+// rules, whatever their order, and of the globs of paths that no rule looks at. Cases,
+// references and who made a rule decide nothing.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -358,6 +357,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.conditions(*r.Rule)
 		d.text(string(CompactJSON(r.Structure)))
 		d.text(string(CompactJSON(r.Taint)))
+		d.text(string(r.Sureness()))
 	}
 
 	d.set(exclude)

@@ -285,6 +285,7 @@ func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 		Utf16EndColumn: int32(f.UTF16EndColumn),
 		LineHash:       f.LineHash,
 		Steps:          converted(f.Steps, toProtoStep),
+		Confidence:     string(f.Confidence),
 	}
 
 	if s := f.Suppression; s != nil {
@@ -313,6 +314,7 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 		UTF16Column:    int(p.GetUtf16Column()),
 		UTF16EndColumn: int(p.GetUtf16EndColumn()),
 		LineHash:       p.GetLineHash(),
+		Confidence:     cmp.Or(rule.Confidence(p.GetConfidence()), rule.ConfidenceMedium),
 	}
 	if len(p.GetSteps()) > finding.MaxSteps {
 		return finding.Finding{}, fmt.Errorf("finding of rule %q: more than %d steps", p.GetRuleId(), finding.MaxSteps)

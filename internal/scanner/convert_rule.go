@@ -35,6 +35,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Stopwords:   c.Stopwords,
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
+		Confidence:  string(r.Confidence),
 	}
 	if len(r.Structure.Fields()) > 0 {
 		out.Structure = string(rule.CompactJSON(r.Structure))
@@ -104,6 +105,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Supersedes: p.GetSupersedes(),
 		Structure:  asked,
 		Taint:      followed,
+		Confidence: rule.Confidence(p.GetConfidence()),
 	}, nil
 }
 

@@ -18,7 +18,7 @@ import (
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
 	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, ` +
-	`enabled, mode, etag, size, created_at, created_by, updated_at, updated_by`
+	`confidence, enabled, mode, etag, size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
@@ -42,6 +42,7 @@ type ruleRow struct {
 	Languages    jsonOf[[]string]       `db:"languages"`
 	Skip         jsonOf[[]string]       `db:"skip"`
 	Conditions   jsonOf[ruleConditions] `db:"conditions"`
+	Confidence   rule.Confidence        `db:"confidence"`
 	Enabled      bool                   `db:"enabled"`
 	Mode         rule.Mode              `db:"mode"`
 	Etag         string                 `db:"etag"`
@@ -83,6 +84,7 @@ func (r ruleRow) rule() rule.Rule {
 		Supersedes: c.Supersedes,
 		Structure:  c.Structure,
 		Taint:      c.Taint,
+		Confidence: r.Confidence,
 		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
@@ -102,7 +104,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
 			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Structure, r.Taint,
 		}},
-		Skip:    jsonOf[[]string]{r.Skip},
+		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
 		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}

@@ -49,7 +49,7 @@ func manyRules(n int, word string) []any {
 			"references": []any{"https://example.com/style"}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "",
 			"sources": []any{}, "sinks": []any{}, "sanitizers": []any{},
 			"skip": []any{}, "allow": []any{}, "stopwords": []any{},
-			"supersedes": []any{},
+			"supersedes": []any{}, "confidence": "medium",
 		}
 	}
 

@@ -95,7 +95,7 @@ func TestRuleLifeCycle(t *testing.T) {
 		"severity": "warning", "scope": "org", "multiline": false, "redact": false,
 		"languages": []any{}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "",
 		"sources": []any{}, "sinks": []any{}, "sanitizers": []any{},
-		"skip": []any{"generated"}, "allow": []any{}, "stopwords": []any{}, "supersedes": []any{}, "enabled": true, "mode": "enforce",
+		"skip": []any{"generated"}, "allow": []any{}, "stopwords": []any{}, "supersedes": []any{}, "confidence": "medium", "enabled": true, "mode": "enforce",
 		"paths":      map[string]any{"include": []any{"**/*.go"}, "exclude": []any{"cmd/**"}},
 		"cases":      map[string]any{"match": []any{`fmt.Println("x")`}, "no_match": []any{`log.Print("x")`}},
 		"references": []any{"https://pkg.go.dev/log/slog"},

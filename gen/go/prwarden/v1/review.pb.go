@@ -1628,10 +1628,12 @@ type Finding struct {
 	// absent for nothing. It is what the verdict was decided with: after the last day
 	// the next scan counts the finding again.
 	Triage *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
+	// How often the rule is right. Findings of the category `meta` are `high`.
+	Confidence *Confidence_Level `protobuf:"varint,18,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
 	// The way of a value to the place of the finding, from where it comes in; only
 	// findings of rules of type `taint` have steps. Of a longer way the first and the last
 	// steps are there.
-	Steps         []*FindingStep `protobuf:"bytes,18,rep,name=steps,proto3" json:"steps,omitempty"`
+	Steps         []*FindingStep `protobuf:"bytes,19,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1783,6 +1785,13 @@ func (x *Finding) GetTriage() *Triage {
 		return x.Triage
 	}
 	return nil
+}
+
+func (x *Finding) GetConfidence() Confidence_Level {
+	if x != nil && x.Confidence != nil {
+		return *x.Confidence
+	}
+	return Confidence_unspecified
 }
 
 func (x *Finding) GetSteps() []*FindingStep {
@@ -4096,7 +4105,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\x9d\x1b\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xb3\x1b\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -4153,7 +4162,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xe8\v\x92A\xe4\v2\xe1\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
+	"\bcanceled\x10\x05:\xfe\v\x92A\xfa\v2\xf7\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -4228,7 +4237,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\x9b\x06\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xf6\x06\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -4249,8 +4258,11 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10utf16_end_column\x18\x0e \x01(\x05R\x0eutf16EndColumn\x12 \n" +
 	"\tline_hash\x18\x0f \x01(\tH\x03R\blineHash\x88\x01\x01\x12:\n" +
 	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\x12+\n" +
-	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\x126\n" +
-	"\x05steps\x18\x12 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\":\n" +
+	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\x12J\n" +
+	"\n" +
+	"confidence\x18\x12 \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\x06\xbaH\x03\xc8\x01\x01H\x04R\n" +
+	"confidence\x88\x01\x01\x126\n" +
+	"\x05steps\x18\x13 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -4260,7 +4272,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_file_bytesB\b\n" +
 	"\x06_stateB\f\n" +
 	"\n" +
-	"_line_hash\"\xc7\x02\n" +
+	"_line_hashB\r\n" +
+	"\v_confidence\"\xc7\x02\n" +
 	"\vFindingStep\x12>\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.prwarden.v1.FindingStep.KindB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04kind\x88\x01\x01\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
@@ -4373,10 +4386,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"_page_sizeB\r\n" +
 	"\v_page_tokenB\v\n" +
-	"\t_decision\"\xb7\x04\n" +
+	"\t_decision\"\xcd\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xd1\x03\x92A\xcd\x032\xca\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
 	"\x15SearchFindingsRequest\x12E\n" +
 	"\bgroup_by\x18\x01 \x01(\x0e2\x19.prwarden.v1.Grouping.KeyB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\agroupBy\x88\x01\x01\x12%\n" +
@@ -4704,10 +4717,11 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(*SeveritySummary)(nil),          // 50: prwarden.v1.SeveritySummary
 	(Severity_Level)(0),              // 51: prwarden.v1.Severity.Level
 	(*Triage)(nil),                   // 52: prwarden.v1.Triage
-	(Decision_Kind)(0),               // 53: prwarden.v1.Decision.Kind
-	(*GetDiffRequest)(nil),           // 54: prwarden.v1.GetDiffRequest
-	(*httpbody.HttpBody)(nil),        // 55: google.api.HttpBody
-	(*GetDiffResponse)(nil),          // 56: prwarden.v1.GetDiffResponse
+	(Confidence_Level)(0),            // 53: prwarden.v1.Confidence.Level
+	(Decision_Kind)(0),               // 54: prwarden.v1.Decision.Kind
+	(*GetDiffRequest)(nil),           // 55: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 56: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 57: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
@@ -4736,80 +4750,81 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
 	23, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
 	52, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	22, // 26: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
-	7,  // 27: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
-	8,  // 28: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	51, // 29: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	51, // 30: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 31: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 32: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	13, // 33: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	9,  // 34: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	51, // 35: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 36: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	53, // 37: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	21, // 38: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	10, // 39: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	51, // 40: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 41: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	53, // 42: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	33, // 43: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
-	35, // 44: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	50, // 45: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	21, // 46: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	50, // 47: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	38, // 48: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
-	50, // 49: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
-	44, // 50: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
-	11, // 51: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 52: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	49, // 53: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	49, // 54: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 55: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	12, // 56: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	44, // 57: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	49, // 58: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	49, // 59: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 60: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	49, // 61: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	50, // 62: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	49, // 63: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	49, // 64: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	20, // 65: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	15, // 66: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 67: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	50, // 68: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	13, // 69: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 70: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	50, // 71: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	20, // 72: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	25, // 73: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	27, // 74: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	40, // 75: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	42, // 76: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	29, // 77: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	31, // 78: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	36, // 79: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
-	39, // 80: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	54, // 81: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
-	45, // 82: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	47, // 83: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	26, // 84: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	28, // 85: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	41, // 86: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	43, // 87: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	30, // 88: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	32, // 89: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	37, // 90: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	55, // 91: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	56, // 92: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
-	46, // 93: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	48, // 94: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	84, // [84:95] is the sub-list for method output_type
-	73, // [73:84] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	53, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
+	22, // 27: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
+	7,  // 28: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
+	8,  // 29: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	51, // 30: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	51, // 31: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 32: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 33: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	13, // 34: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	9,  // 35: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	51, // 36: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 37: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	54, // 38: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	21, // 39: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	10, // 40: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	51, // 41: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 42: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	54, // 43: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	33, // 44: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	35, // 45: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	50, // 46: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	21, // 47: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	50, // 48: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	38, // 49: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	50, // 50: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	44, // 51: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	11, // 52: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 53: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	49, // 54: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 55: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 56: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	12, // 57: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	44, // 58: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	49, // 59: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 60: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 61: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	49, // 62: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	50, // 63: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	49, // 64: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	49, // 65: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	20, // 66: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	15, // 67: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 68: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	50, // 69: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	13, // 70: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 71: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	50, // 72: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 73: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	25, // 74: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	27, // 75: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	40, // 76: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	42, // 77: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	29, // 78: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	31, // 79: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	36, // 80: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	39, // 81: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	55, // 82: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	45, // 83: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	47, // 84: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	26, // 85: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	28, // 86: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	41, // 87: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	43, // 88: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	30, // 89: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	32, // 90: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	37, // 91: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	56, // 92: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	57, // 93: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	46, // 94: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	48, // 95: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	85, // [85:96] is the sub-list for method output_type
+	74, // [74:85] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }

@@ -440,7 +440,10 @@ type Rule struct {
 	// `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
 	// what makes a file one. What a rule with `redact` matches in them is masked all the
 	// same.
-	Skip          []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	Skip []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	// How often the rule is right; `medium` when not given. Not `low` with the severities
+	// `critical` and `high`.
+	Confidence    *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -746,6 +749,13 @@ func (x *Rule) GetSkip() []string {
 		return x.Skip
 	}
 	return nil
+}
+
+func (x *Rule) GetConfidence() Confidence_Level {
+	if x != nil && x.Confidence != nil {
+		return *x.Confidence
+	}
+	return Confidence_unspecified
 }
 
 // MatchingCost is what a rule is expected to cost a review. It is an estimate
@@ -2767,7 +2777,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x84\x1c\n" +
+	"\x06_scope\"\xf7\x1c\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2826,7 +2836,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\vR\tupdatedBy\x88\x01\x01\x12\\\n" +
 	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
-	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x1aa\n" +
+	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12L\n" +
+	"\n" +
+	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +
+	"confidence\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -2850,7 +2863,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\xed\x06\x92A\xe9\x062\xe6\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x83\a\x92A\xff\x062\xfc\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2863,7 +2876,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\b_enabledB\a\n" +
 	"\x05_modeB\r\n" +
 	"\v_created_byB\r\n" +
-	"\v_updated_by\"|\n" +
+	"\v_updated_byB\r\n" +
+	"\v_confidence\"|\n" +
 	"\fMatchingCost\x120\n" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
@@ -2871,11 +2885,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 480, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 659, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x85\a\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9b\a\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xbd\x06\x92A\xb9\x062\xb6\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd3\x06\x92A\xcf\x062\xcc\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -3099,10 +3113,11 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Severity_Level)(0),                   // 39: prwarden.v1.Severity.Level
 	(*timestamppb.Timestamp)(nil),         // 40: google.protobuf.Timestamp
 	(*Condition)(nil),                     // 41: prwarden.v1.Condition
-	(*fieldmaskpb.FieldMask)(nil),         // 42: google.protobuf.FieldMask
-	(*Condition_Test)(nil),                // 43: prwarden.v1.Condition.Test
-	(*Finding)(nil),                       // 44: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 45: prwarden.v1.ReviewError
+	(Confidence_Level)(0),                 // 42: prwarden.v1.Confidence.Level
+	(*fieldmaskpb.FieldMask)(nil),         // 43: google.protobuf.FieldMask
+	(*Condition_Test)(nil),                // 44: prwarden.v1.Condition.Test
+	(*Finding)(nil),                       // 45: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 46: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
@@ -3126,71 +3141,72 @@ var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	2,  // 18: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
 	32, // 19: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
 	40, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 21: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 22: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 23: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 24: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 25: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 26: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	42, // 27: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 28: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 29: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 30: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 31: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 32: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	34, // 33: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 34: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 35: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	41, // 36: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
-	41, // 37: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
-	41, // 38: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
-	41, // 39: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
-	41, // 40: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
-	41, // 41: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
-	35, // 42: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
-	41, // 43: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
-	41, // 44: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
-	41, // 45: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
-	36, // 46: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 47: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 48: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	37, // 49: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	38, // 50: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	43, // 51: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	40, // 52: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 53: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 54: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	43, // 55: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	6,  // 56: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	44, // 57: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	45, // 58: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 59: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 60: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 61: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 62: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 63: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 64: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 65: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 66: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 67: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 68: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 69: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 70: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 71: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 72: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 73: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 74: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 75: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 76: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 77: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 78: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 79: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 80: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	70, // [70:81] is the sub-list for method output_type
-	59, // [59:70] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	42, // 21: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	4,  // 22: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 23: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 24: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 25: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 26: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 27: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	43, // 28: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 29: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 30: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 31: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 32: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 33: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	34, // 34: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 35: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 36: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	41, // 37: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
+	41, // 38: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
+	41, // 39: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
+	41, // 40: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
+	41, // 41: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
+	41, // 42: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
+	35, // 43: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
+	41, // 44: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
+	41, // 45: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
+	41, // 46: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
+	36, // 47: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 48: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 49: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	37, // 50: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	38, // 51: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	44, // 52: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	40, // 53: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 54: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 55: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	44, // 56: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	6,  // 57: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	45, // 58: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	46, // 59: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 60: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 61: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 62: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 63: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 64: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 65: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 66: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 67: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 68: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 69: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 70: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 71: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 72: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 73: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 74: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 75: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 76: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 77: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 78: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 79: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 80: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 81: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	71, // [71:82] is the sub-list for method output_type
+	60, // [60:71] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }

@@ -666,6 +666,8 @@ type ScanRule struct {
 	Supersedes []string `protobuf:"bytes,20,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Kinds of files not to look at, as in prwarden.v1.Rule.
 	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
+	// `high`, `medium` or `low`; empty for `medium`.
+	Confidence string `protobuf:"bytes,22,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
 	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	// With type `structure`, what it asks beside its pattern: prwarden.v1.Condition as JSON.
@@ -853,6 +855,13 @@ func (x *ScanRule) GetSkip() []string {
 		return x.Skip
 	}
 	return nil
+}
+
+func (x *ScanRule) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
 }
 
 func (x *ScanRule) GetIn() []string {
@@ -1205,8 +1214,10 @@ type ScanFinding struct {
 	// Whether the rule is only observed; then the same is true as of suppressed ones.
 	// Never with `suppression`.
 	Observed bool `protobuf:"varint,15,opt,name=observed,proto3" json:"observed,omitempty"`
+	// `high`, `medium` or `low`, as that of the rule; empty for `medium`.
+	Confidence string `protobuf:"bytes,16,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// The way of a value to the finding, at most 20 steps; empty for most rules.
-	Steps         []*ScanStep `protobuf:"bytes,16,rep,name=steps,proto3" json:"steps,omitempty"`
+	Steps         []*ScanStep `protobuf:"bytes,17,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1344,6 +1355,13 @@ func (x *ScanFinding) GetObserved() bool {
 		return x.Observed
 	}
 	return false
+}
+
+func (x *ScanFinding) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
 }
 
 func (x *ScanFinding) GetSteps() []*ScanStep {
@@ -2834,7 +2852,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xd9\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xf9\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2862,7 +2880,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"supersedes\x18\x14 \x03(\tR\n" +
 	"supersedes\x12\x12\n" +
-	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x0e\n" +
+	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x16 \x01(\tR\n" +
+	"confidence\x12\x0e\n" +
 	"\x02in\x18( \x03(\tR\x02in\x12\x1c\n" +
 	"\tstructure\x18) \x01(\tR\tstructure\x12\x14\n" +
 	"\x05taint\x18* \x01(\tR\x05taint\x1a1\n" +
@@ -2895,7 +2916,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\x95\x04\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xb5\x04\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -2913,8 +2934,11 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x10utf16_end_column\x18\f \x01(\x05R\x0eutf16EndColumn\x12\x1b\n" +
 	"\tline_hash\x18\r \x01(\tR\blineHash\x12F\n" +
 	"\vsuppression\x18\x0e \x01(\v2$.prwarden.scanner.v1.ScanSuppressionR\vsuppression\x12\x1a\n" +
-	"\bobserved\x18\x0f \x01(\bR\bobserved\x123\n" +
-	"\x05steps\x18\x10 \x03(\v2\x1d.prwarden.scanner.v1.ScanStepR\x05steps\"\xd0\x01\n" +
+	"\bobserved\x18\x0f \x01(\bR\bobserved\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x10 \x01(\tR\n" +
+	"confidence\x123\n" +
+	"\x05steps\x18\x11 \x03(\v2\x1d.prwarden.scanner.v1.ScanStepR\x05steps\"\xd0\x01\n" +
 	"\bScanStep\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +

@@ -1457,6 +1457,15 @@ export interface components {
              */
             regex?: string;
         };
+        /**
+         * @description Level says how often a rule is right about what it finds.
+         *
+         *     - high: In at least 9 of 10 findings.
+         *     - medium: In at least 7 of 10 findings.
+         *     - low: Less often. Findings are in `observed` of a review only and never make it fail, unless the policy says otherwise in `low_confidence`.
+         * @enum {string}
+         */
+        ConfidenceLevel: "high" | "medium" | "low";
         /** @description Connection is an organization's way to a code host. */
         Connection: {
             /** @description Owner of the App's installation, or whose the token is; absent when not known yet. */
@@ -1877,6 +1886,8 @@ export interface components {
              * @description Column of the start of the match, in bytes from 1.
              */
             column: number;
+            /** @description How often the rule is right. Findings of the category `meta` are `high`. */
+            confidence: components["schemas"]["ConfidenceLevel"];
             /**
              * Format: int32
              * @description Column after the last byte of the match on `end_line`, in bytes from 1.
@@ -2540,6 +2551,11 @@ export interface components {
             fail_on?: components["schemas"]["SeverityLevel"];
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLocked"];
+            /**
+             * @description What becomes of findings of rules with the confidence `low`: with `hide` they are in `observed` of a review only, are never published and never make it fail; with `count` they are as others. `hide` when not given.
+             * @enum {string}
+             */
+            low_confidence?: "hide" | "count";
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
             override: {
                 [key: string]: components["schemas"]["PolicyOverride"];
@@ -2568,6 +2584,11 @@ export interface components {
             fail_on?: components["schemas"]["SeverityLevel"];
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLockedInput"];
+            /**
+             * @description What becomes of findings of rules with the confidence `low`: with `hide` they are in `observed` of a review only, are never published and never make it fail; with `count` they are as others. `hide` when not given.
+             * @enum {string}
+             */
+            low_confidence?: "hide" | "count";
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
             override?: {
                 [key: string]: components["schemas"]["PolicyOverrideInput"];
@@ -3038,6 +3059,8 @@ export interface components {
             any: components["schemas"]["Condition"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /**
              * Format: date-time
              * @description When the rule was created. Absent on rules of the default ruleset and of a rules file.
@@ -3185,6 +3208,8 @@ export interface components {
             any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description As Condition.depth. */
             depth?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
@@ -3266,6 +3291,8 @@ export interface components {
             any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description As Condition.depth. */
             depth?: string;
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
@@ -7153,6 +7180,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7377,6 +7405,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 10,
+                     *           "confidence": "high",
                      *           "end_column": 15,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7559,6 +7588,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7767,7 +7797,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 480,
+                     *           "rule_count": 659,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7812,6 +7842,7 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "confidence": "high",
                  *       "depth": "",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
@@ -7878,6 +7909,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "depth": "",
@@ -7977,6 +8009,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "depth": "",
@@ -8102,6 +8135,7 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "confidence": "high",
                  *       "depth": "",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
@@ -8168,6 +8202,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "depth": "",
@@ -8568,6 +8603,7 @@ export interface operations {
                      *               "log.Print(\"x\")"
                      *             ]
                      *           },
+                     *           "confidence": "high",
                      *           "created_at": "2026-11-20T09:30:00Z",
                      *           "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *           "depth": "",

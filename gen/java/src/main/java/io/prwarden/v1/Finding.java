@@ -41,6 +41,7 @@ private static final long serialVersionUID = 0L;
     fileRaw_ = com.google.protobuf.ByteString.EMPTY;
     state_ = 0;
     lineHash_ = "";
+    confidence_ = 0;
     steps_ = java.util.Collections.emptyList();
   }
 
@@ -813,7 +814,44 @@ private static final long serialVersionUID = 0L;
     return triage_ == null ? io.prwarden.v1.Triage.getDefaultInstance() : triage_;
   }
 
-  public static final int STEPS_FIELD_NUMBER = 18;
+  public static final int CONFIDENCE_FIELD_NUMBER = 18;
+  private int confidence_ = 0;
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  @java.lang.Override public boolean hasConfidence() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  @java.lang.Override public int getConfidenceValue() {
+    return confidence_;
+  }
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  @java.lang.Override public io.prwarden.v1.Confidence.Level getConfidence() {
+    io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+    return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+  }
+
+  public static final int STEPS_FIELD_NUMBER = 19;
   @SuppressWarnings("serial")
   private java.util.List<io.prwarden.v1.FindingStep> steps_;
   /**
@@ -823,7 +861,7 @@ private static final long serialVersionUID = 0L;
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   @java.lang.Override
   public java.util.List<io.prwarden.v1.FindingStep> getStepsList() {
@@ -836,7 +874,7 @@ private static final long serialVersionUID = 0L;
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   @java.lang.Override
   public java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
@@ -850,7 +888,7 @@ private static final long serialVersionUID = 0L;
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   @java.lang.Override
   public int getStepsCount() {
@@ -863,7 +901,7 @@ private static final long serialVersionUID = 0L;
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   @java.lang.Override
   public io.prwarden.v1.FindingStep getSteps(int index) {
@@ -876,7 +914,7 @@ private static final long serialVersionUID = 0L;
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   @java.lang.Override
   public io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
@@ -949,8 +987,11 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000020) != 0)) {
       output.writeMessage(17, getTriage());
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      output.writeEnum(18, confidence_);
+    }
     for (int i = 0; i < steps_.size(); i++) {
-      output.writeMessage(18, steps_.get(i));
+      output.writeMessage(19, steps_.get(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -1023,9 +1064,13 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(17, getTriage());
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(18, confidence_);
+    }
     for (int i = 0; i < steps_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(18, steps_.get(i));
+        .computeMessageSize(19, steps_.get(i));
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1092,6 +1137,10 @@ private static final long serialVersionUID = 0L;
       if (!getTriage()
           .equals(other.getTriage())) return false;
     }
+    if (hasConfidence() != other.hasConfidence()) return false;
+    if (hasConfidence()) {
+      if (confidence_ != other.confidence_) return false;
+    }
     if (!getStepsList()
         .equals(other.getStepsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
@@ -1150,6 +1199,10 @@ private static final long serialVersionUID = 0L;
     if (hasTriage()) {
       hash = (37 * hash) + TRIAGE_FIELD_NUMBER;
       hash = (53 * hash) + getTriage().hashCode();
+    }
+    if (hasConfidence()) {
+      hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
+      hash = (53 * hash) + confidence_;
     }
     if (getStepsCount() > 0) {
       hash = (37 * hash) + STEPS_FIELD_NUMBER;
@@ -1323,13 +1376,14 @@ private static final long serialVersionUID = 0L;
         triageBuilder_.dispose();
         triageBuilder_ = null;
       }
+      confidence_ = 0;
       if (stepsBuilder_ == null) {
         steps_ = java.util.Collections.emptyList();
       } else {
         steps_ = null;
         stepsBuilder_.clear();
       }
-      bitField0_ = (bitField0_ & ~0x00020000);
+      bitField0_ = (bitField0_ & ~0x00040000);
       return this;
     }
 
@@ -1364,9 +1418,9 @@ private static final long serialVersionUID = 0L;
 
     private void buildPartialRepeatedFields(io.prwarden.v1.Finding result) {
       if (stepsBuilder_ == null) {
-        if (((bitField0_ & 0x00020000) != 0)) {
+        if (((bitField0_ & 0x00040000) != 0)) {
           steps_ = java.util.Collections.unmodifiableList(steps_);
-          bitField0_ = (bitField0_ & ~0x00020000);
+          bitField0_ = (bitField0_ & ~0x00040000);
         }
         result.steps_ = steps_;
       } else {
@@ -1437,6 +1491,10 @@ private static final long serialVersionUID = 0L;
             ? triage_
             : triageBuilder_.build();
         to_bitField0_ |= 0x00000020;
+      }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.confidence_ = confidence_;
+        to_bitField0_ |= 0x00000040;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -1516,11 +1574,14 @@ private static final long serialVersionUID = 0L;
       if (other.hasTriage()) {
         mergeTriage(other.getTriage());
       }
+      if (other.hasConfidence()) {
+        setConfidenceValue(other.getConfidenceValue());
+      }
       if (stepsBuilder_ == null) {
         if (!other.steps_.isEmpty()) {
           if (steps_.isEmpty()) {
             steps_ = other.steps_;
-            bitField0_ = (bitField0_ & ~0x00020000);
+            bitField0_ = (bitField0_ & ~0x00040000);
           } else {
             ensureStepsIsMutable();
             steps_.addAll(other.steps_);
@@ -1533,7 +1594,7 @@ private static final long serialVersionUID = 0L;
             stepsBuilder_.dispose();
             stepsBuilder_ = null;
             steps_ = other.steps_;
-            bitField0_ = (bitField0_ & ~0x00020000);
+            bitField0_ = (bitField0_ & ~0x00040000);
             stepsBuilder_ = 
               com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
                  internalGetStepsFieldBuilder() : null;
@@ -1657,7 +1718,12 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00010000;
               break;
             } // case 138
-            case 146: {
+            case 144: {
+              confidence_ = input.readEnum();
+              bitField0_ |= 0x00020000;
+              break;
+            } // case 144
+            case 154: {
               io.prwarden.v1.FindingStep m =
                   input.readMessage(
                       io.prwarden.v1.FindingStep.parser(),
@@ -1669,7 +1735,7 @@ private static final long serialVersionUID = 0L;
                 stepsBuilder_.addMessage(m);
               }
               break;
-            } // case 146
+            } // case 154
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -3104,12 +3170,94 @@ private static final long serialVersionUID = 0L;
       return triageBuilder_;
     }
 
+    private int confidence_ = 0;
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return Whether the confidence field is set.
+     */
+    @java.lang.Override public boolean hasConfidence() {
+      return ((bitField0_ & 0x00020000) != 0);
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return The enum numeric value on the wire for confidence.
+     */
+    @java.lang.Override public int getConfidenceValue() {
+      return confidence_;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @param value The enum numeric value on the wire for confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidenceValue(int value) {
+      confidence_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return The confidence.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Confidence.Level getConfidence() {
+      io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+      return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @param value The confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00020000;
+      confidence_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearConfidence() {
+      bitField0_ = (bitField0_ & ~0x00020000);
+      confidence_ = 0;
+      onChanged();
+      return this;
+    }
+
     private java.util.List<io.prwarden.v1.FindingStep> steps_ =
       java.util.Collections.emptyList();
     private void ensureStepsIsMutable() {
-      if (!((bitField0_ & 0x00020000) != 0)) {
+      if (!((bitField0_ & 0x00040000) != 0)) {
         steps_ = new java.util.ArrayList<io.prwarden.v1.FindingStep>(steps_);
-        bitField0_ |= 0x00020000;
+        bitField0_ |= 0x00040000;
        }
     }
 
@@ -3123,7 +3271,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public java.util.List<io.prwarden.v1.FindingStep> getStepsList() {
       if (stepsBuilder_ == null) {
@@ -3139,7 +3287,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public int getStepsCount() {
       if (stepsBuilder_ == null) {
@@ -3155,7 +3303,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public io.prwarden.v1.FindingStep getSteps(int index) {
       if (stepsBuilder_ == null) {
@@ -3171,7 +3319,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder setSteps(
         int index, io.prwarden.v1.FindingStep value) {
@@ -3194,7 +3342,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder setSteps(
         int index, io.prwarden.v1.FindingStep.Builder builderForValue) {
@@ -3214,7 +3362,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder addSteps(io.prwarden.v1.FindingStep value) {
       if (stepsBuilder_ == null) {
@@ -3236,7 +3384,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder addSteps(
         int index, io.prwarden.v1.FindingStep value) {
@@ -3259,7 +3407,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder addSteps(
         io.prwarden.v1.FindingStep.Builder builderForValue) {
@@ -3279,7 +3427,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder addSteps(
         int index, io.prwarden.v1.FindingStep.Builder builderForValue) {
@@ -3299,7 +3447,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder addAllSteps(
         java.lang.Iterable<? extends io.prwarden.v1.FindingStep> values) {
@@ -3320,12 +3468,12 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder clearSteps() {
       if (stepsBuilder_ == null) {
         steps_ = java.util.Collections.emptyList();
-        bitField0_ = (bitField0_ & ~0x00020000);
+        bitField0_ = (bitField0_ & ~0x00040000);
         onChanged();
       } else {
         stepsBuilder_.clear();
@@ -3339,7 +3487,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public Builder removeSteps(int index) {
       if (stepsBuilder_ == null) {
@@ -3358,7 +3506,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public io.prwarden.v1.FindingStep.Builder getStepsBuilder(
         int index) {
@@ -3371,7 +3519,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
         int index) {
@@ -3387,7 +3535,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
          getStepsOrBuilderList() {
@@ -3404,7 +3552,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public io.prwarden.v1.FindingStep.Builder addStepsBuilder() {
       return internalGetStepsFieldBuilder().addBuilder(
@@ -3417,7 +3565,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public io.prwarden.v1.FindingStep.Builder addStepsBuilder(
         int index) {
@@ -3431,7 +3579,7 @@ private static final long serialVersionUID = 0L;
      * steps are there.
      * </pre>
      *
-     * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
      */
     public java.util.List<io.prwarden.v1.FindingStep.Builder> 
          getStepsBuilderList() {
@@ -3444,7 +3592,7 @@ private static final long serialVersionUID = 0L;
         stepsBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
             io.prwarden.v1.FindingStep, io.prwarden.v1.FindingStep.Builder, io.prwarden.v1.FindingStepOrBuilder>(
                 steps_,
-                ((bitField0_ & 0x00020000) != 0),
+                ((bitField0_ & 0x00040000) != 0),
                 getParentForChildren(),
                 isClean());
         steps_ = null;

@@ -353,12 +353,40 @@ public interface FindingOrBuilder extends
 
   /**
    * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  boolean hasConfidence();
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  int getConfidenceValue();
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  io.prwarden.v1.Confidence.Level getConfidence();
+
+  /**
+   * <pre>
    * The way of a value to the place of the finding, from where it comes in; only
    * findings of rules of type `taint` have steps. Of a longer way the first and the last
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   java.util.List<io.prwarden.v1.FindingStep> 
       getStepsList();
@@ -369,7 +397,7 @@ public interface FindingOrBuilder extends
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   io.prwarden.v1.FindingStep getSteps(int index);
   /**
@@ -379,7 +407,7 @@ public interface FindingOrBuilder extends
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   int getStepsCount();
   /**
@@ -389,7 +417,7 @@ public interface FindingOrBuilder extends
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
       getStepsOrBuilderList();
@@ -400,7 +428,7 @@ public interface FindingOrBuilder extends
    * steps are there.
    * </pre>
    *
-   * <code>repeated .prwarden.v1.FindingStep steps = 18 [json_name = "steps"];</code>
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
    */
   io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
       int index);
