@@ -7513,7 +7513,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 619,
+                     *           "rule_count": 620,
                      *           "scope": "org"
                      *         },
                      *         {
