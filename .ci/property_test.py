@@ -207,6 +207,8 @@ def mend_conditions(body, choice):
             body[name] = [value]
     if body.get("multiline"):
         body.pop("supersedes", None)
+    if body.get("confidence") == "low" and body.get("severity") in ("critical", "high"):
+        body.pop("confidence")
 
 
 def mend_trial(body):

@@ -50,6 +50,8 @@ something could not be read or the scan did not go through.`,
 	flags.BoolVar(&in.All, "all", false, "Scan every file, whether it was changed or not, without git.")
 	flags.StringVar(&in.RulesFile, "rules", "", "A rules `FILE` to apply instead of the repository's own.")
 	flags.StringVar(&in.PolicyFile, "policy", "", "The policy `FILE` to scan by, instead of the organization's.")
+	flags.StringVar(&in.LowConfidence, "low-confidence", "",
+		"What becomes of findings of low confidence: `hide|count`; what the policy says when not given.")
 	flags.BoolVar(&in.NoDefaults, "no-default-rules", false, "Leave out the default ruleset.")
 	flags.StringVar(&in.Ruleset, "ruleset", cli.RulesetRepository,
 		"Rules to apply: `repository|default`; default leaves out those of the rules file.")

@@ -57,13 +57,14 @@ func ListRules(ctx context.Context, st Streams, c config.Client, in RuleListInpu
 	}
 
 	t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "RULE\tSEVERITY\tMODE\tREPOSITORY\tCHANGED\tBY")
+	fmt.Fprintln(t, "RULE\tSEVERITY\tCONFIDENCE\tMODE\tREPOSITORY\tCHANGED\tBY")
 	for _, r := range rules {
 		mode := string(cmp.Or(r.Mode, rule.ModeEnforce))
 		if r.Rule().Disabled {
 			mode = "off"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(rule.FullID(r.ID)), terminal.Safe(r.Severity),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(rule.FullID(r.ID)), terminal.Safe(r.Severity),
+			terminal.Safe(string(r.Rule().Sureness())),
 			terminal.Safe(mode), terminal.Safe(cmp.Or(r.Repo, "all")), r.UpdatedAt.UTC().Format(time.DateTime),
 			terminal.Safe(r.UpdatedBy))
 	}

@@ -44,7 +44,7 @@ rules:
 func TestListRules(t *testing.T) {
 	t.Parallel()
 	stored := `{"rules": [
-		{"id": "a", "severity": "low", "mode": "observe", "enabled": true, "scope": "org", "updated_at": "2026-11-20T14:04:42.5Z",
+		{"id": "a", "severity": "low", "confidence": "low", "mode": "observe", "enabled": true, "scope": "org", "updated_at": "2026-11-20T14:04:42.5Z",
 			"updated_by": "key:key_1"},
 		{"id": "b", "severity": "high", "mode": "enforce", "enabled": false, "scope": "org",
 			"updated_at": "2026-11-20T14:04:42Z", "updated_by": "key:key_1"},
@@ -58,10 +58,10 @@ func TestListRules(t *testing.T) {
 	}
 	text, err := list(cli.RuleListInput{Output: "text"})
 	require.NoError(t, err)
-	assert.Equal(t, `RULE      SEVERITY  MODE     REPOSITORY  CHANGED              BY
-custom/a  low       observe  all         2026-11-20 14:04:42  key:key_1
-custom/b  high      off      all         2026-11-20 14:04:42  key:key_1
-style/c   high      enforce  acme/shop   2026-11-20 14:04:42  key:\x1b
+	assert.Equal(t, `RULE      SEVERITY  CONFIDENCE  MODE     REPOSITORY  CHANGED              BY
+custom/a  low       low         observe  all         2026-11-20 14:04:42  key:key_1
+custom/b  high      medium      off      all         2026-11-20 14:04:42  key:key_1
+style/c   high      medium      enforce  acme/shop   2026-11-20 14:04:42  key:\x1b
 `, text)
 
 	text, err = list(cli.RuleListInput{Severity: "high", Category: "custom", Output: cli.OutputJSON})

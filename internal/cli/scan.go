@@ -30,6 +30,10 @@ type ScanInput struct {
 	Head       string
 	PolicyFile string // "" for the organization's, if it is known, and else the default policy
 	RulesFile  string // "" for the one that belongs to what is scanned
+	// LowConfidence is what becomes of findings of low confidence, in the words of a
+	// policy; "" for what the policy says.
+	LowConfidence string
+
 	NoDefaults bool   // without the default ruleset
 	Ruleset    string // RulesetDefault or RulesetRepository
 	Server     ServerRules
@@ -106,6 +110,11 @@ func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) (err err
 		if err != nil {
 			return err
 		}
+		in.organization.policy = &p
+	}
+	if in.LowConfidence != "" {
+		p := in.policy()
+		p.LowConfidence = in.LowConfidence
 		in.organization.policy = &p
 	}
 	if out.failOn != 0 {
@@ -190,6 +199,8 @@ func (in ScanInput) check() error {
 			in.Ruleset, RulesetDefault, RulesetRepository)
 	case in.Ruleset == RulesetDefault && in.NoDefaults:
 		return Usagef("--ruleset %s and --no-default-rules leave no rule", RulesetDefault)
+	case !slices.Contains([]string{"", policy.LowHidden, policy.LowCounted}, in.LowConfidence):
+		return Usagef("--low-confidence: %q is neither %s nor %s", in.LowConfidence, policy.LowHidden, policy.LowCounted)
 	case in.Jobs < 0 || in.Jobs > maxJobs:
 		return Usagef("--jobs must be from 1 to %d, or 0 for the number of processors", maxJobs)
 	}

@@ -80,7 +80,7 @@ func linesTo(out io.Writer) func(scan.FileResult) error {
 				return err
 			}
 		}
-		for part := range slices.Chunk(r.Observed, 64) {
+		for part := range slices.Chunk(finding.WithoutLow(r.Observed), 64) {
 			text = report.JSONObserved(text[:0], part[0].File, part)
 			if _, err := out.Write(text); err != nil {
 				return err

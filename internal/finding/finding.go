@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,13 +16,14 @@ import (
 
 // Finding is one place where a rule fired. Its JSON is that of the REST API.
 type Finding struct {
-	RuleID    string        `json:"rule_id"` // `category/name`
-	Severity  rule.Severity `json:"severity"`
-	File      string        `json:"file"`       // path in the repository, in bytes, not always UTF-8
-	Line      int           `json:"line"`       // of the start of the match, from 1
-	EndLine   int           `json:"end_line"`   // of its last byte
-	Column    int           `json:"column"`     // of its start, in bytes from 1
-	EndColumn int           `json:"end_column"` // after its last byte, on EndLine, in bytes from 1
+	RuleID     string          `json:"rule_id"` // `category/name`
+	Severity   rule.Severity   `json:"severity"`
+	Confidence rule.Confidence `json:"confidence"` // of the rule
+	File       string          `json:"file"`       // path in the repository, in bytes, not always UTF-8
+	Line       int             `json:"line"`       // of the start of the match, from 1
+	EndLine    int             `json:"end_line"`   // of its last byte
+	Column     int             `json:"column"`     // of its start, in bytes from 1
+	EndColumn  int             `json:"end_column"` // after its last byte, on EndLine, in bytes from 1
 
 	// UTF16Column and UTF16EndColumn are the columns in UTF-16 code units from 1,
 	// as editors and SARIF count.
@@ -50,6 +52,14 @@ func InOrder(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
+// WithoutLow are findings without those of low confidence. Of KindObserved they are shown
+// only to those who ask for that list.
+func WithoutLow(list []Finding) []Finding {
+	isLow := func(f Finding) bool { return f.Confidence == rule.ConfidenceLow }
+
+	return slices.DeleteFunc(slices.Clone(list), isLow)
+}
+
 // Suppression is a comment in the code that accepts a finding.
 type Suppression struct {
 	Reason string `json:"reason"`          // empty when the comment gives none
@@ -65,7 +75,9 @@ const (
 	KindReported   Kind = "reported"
 	KindSuppressed Kind = "suppressed" // by a comment in the code
 	KindFixed      Kind = "fixed"      // reported by the previous review, and gone
-	KindObserved   Kind = "observed"   // of rules in rule.ModeObserve
+	// KindObserved is of rules in rule.ModeObserve and, unless the policy counts them, of
+	// rules with rule.ConfidenceLow.
+	KindObserved Kind = "observed"
 )
 
 // Skip is something that a scan did not look at.
@@ -147,7 +159,7 @@ type Result struct {
 
 	Findings   []Finding // by file (bytes), line, rule id
 	Suppressed []Finding // likewise, up to the same limit; in no Summary
-	Observed   []Finding // of rules in rule.ModeObserve, likewise
+	Observed   []Finding // of KindObserved, likewise
 	Skips      []Skip    // by file (bytes), line, rule id
 	Summary    Summary   // of all findings, also of those over the limit
 	Truncated  bool      // there were more findings of any list, or skips, than the limits

@@ -80,7 +80,7 @@ func (v Verdict) Stricter(threshold rule.Severity, skips []Skip) (Verdict, []Ski
 type SkipKind struct {
 	Reason   string
 	Severity rule.Severity // of the rule that was stopped; 0 when it is not about a rule
-	Observed bool          // the rule is in rule.ModeObserve
+	Observed bool          // findings of the rule are of KindObserved
 }
 
 // Tolerated reports whether a verdict passes over skips of a kind. A rule that was

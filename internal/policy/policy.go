@@ -33,9 +33,17 @@ type Policy struct {
 	// can only be stricter.
 	FailOn string `json:"fail_on,omitempty" yaml:"fail_on,omitempty"`
 	Skips  Skips  `json:"skips" yaml:"skips"`
+	// LowConfidence says what becomes of findings of rules with rule.ConfidenceLow.
+	LowConfidence string `json:"low_confidence" yaml:"low_confidence"`
 	// Publish says what is published in pull requests of connections.
 	Publish Publish `json:"publish" yaml:"publish"`
 }
+
+// What becomes of findings of low confidence.
+const (
+	LowHidden  = "hide"  // they are apart and fail nothing, and nobody sees them who doesn't ask
+	LowCounted = "count" // they are as others
+)
 
 // Override changes a default rule.
 type Override struct {
@@ -76,8 +84,10 @@ func Default() Policy {
 		Suppression: Suppression{
 			Allowed: true, UpTo: rule.High.String(), RequireReason: true, RequireEnd: true, MaxDays: DefaultMaxDays,
 		},
-		Skips:   Skips{Tolerated: []string{finding.SkipBinary, finding.SkipSubmodule}},
-		Publish: DefaultPublish(),
+		Skips: Skips{Tolerated: []string{finding.SkipBinary, finding.SkipSubmodule}},
+
+		LowConfidence: LowHidden,
+		Publish:       DefaultPublish(),
 	}
 }
 
@@ -86,6 +96,9 @@ func Default() Policy {
 func (p Policy) Tolerates(reason string) bool {
 	return slices.Contains(p.Skips.Tolerated, reason) || reason == finding.SkipSpecial
 }
+
+// CountsLow reports whether findings of low confidence are as others.
+func (p Policy) CountsLow() bool { return p.LowConfidence == LowCounted }
 
 // Threshold is the least severity that fails a review whose request asked for one:
 // the stricter of the two. It is 0 when neither says anything.
@@ -234,7 +247,8 @@ func (p Policy) DigestWith(rules string) string {
 		part := struct {
 			Rules, Rulesets, Disable []string
 			Suppression              Suppression
-		}{sorted(p.Locked.Rules), sorted(p.Locked.Rulesets), sorted(p.Disable), p.Suppression}
+			CountsLow                bool
+		}{sorted(p.Locked.Rules), sorted(p.Locked.Rulesets), sorted(p.Disable), p.Suppression, p.CountsLow()}
 		text, _ := json.Marshal(part) // texts and numbers never fail
 
 		return string(text)

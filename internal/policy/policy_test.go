@@ -26,6 +26,7 @@ locked:
 suppression: {up_to: medium, require_end: false}
 fail_on: medium
 skips: {tolerated: []}
+low_confidence: count
 publish:
   comments_min: critical
   repositories:
@@ -42,8 +43,8 @@ publish:
 		Suppression: policy.Suppression{
 			Allowed: true, UpTo: "medium", RequireReason: true, MaxDays: policy.DefaultMaxDays,
 		},
-		FailOn: "medium",
-		Skips:  policy.Skips{Tolerated: []string{}}, Publish: published,
+		FailOn: "medium", LowConfidence: policy.LowCounted,
+		Skips: policy.Skips{Tolerated: []string{}}, Publish: published,
 	}, p)
 
 	again, err := policy.FromJSON(p.JSON())
@@ -93,6 +94,7 @@ func TestParseRefuses(t *testing.T) {
 		"suppression: {up_to: none}":             "suppression.up_to: is not a severity",
 		"suppression: {up_to: ''}":               "suppression.up_to: is required",
 		"suppression: {max_days: -1}":            "suppression.max_days: must be from 1 to 3660",
+		"low_confidence: show":                   "low_confidence: must be hide or count",
 		"skips: {tolerated: [boring]}":           "skips.tolerated[0]: must be one of binary",
 	} {
 		_, err := policy.Parse([]byte(text))

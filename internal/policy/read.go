@@ -71,6 +71,9 @@ func (p Policy) Validate() error {
 	v.overrides(p.Override)
 	v.publish(p.Publish)
 
+	if p.LowConfidence != LowHidden && p.LowConfidence != LowCounted {
+		v.Add("low_confidence", "must be %s or %s", LowHidden, LowCounted)
+	}
 	v.severity("fail_on", p.FailOn)
 	v.severity("suppression.up_to", p.Suppression.UpTo)
 	if p.Suppression.UpTo == "" {

@@ -220,7 +220,7 @@ func (s *scene) hostile(p codehost.PullRequest) {
 	for _, text := range hostileCode {
 		n := len(result.Findings) + 1
 		f := finding.Finding{
-			RuleID: "security/x", Severity: rule.High, File: hosttest.Path, Line: n, EndLine: n, Column: 1, EndColumn: 2,
+			RuleID: "security/x", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: hosttest.Path, Line: n, EndLine: n, Column: 1, EndColumn: 2,
 			Message: text, Snippet: text, Fingerprint: fmt.Sprintf("%032x", n),
 		}
 		named := f

@@ -118,7 +118,7 @@ func (s *scene) finish(c review.Claim, fingerprints ...string) {
 	result := finding.Result{HeadSHA: c.Commits.Head, BaseSHA: sha(0), Summary: finding.NewSummary()}
 	for i, f := range fingerprints {
 		result.Findings = append(result.Findings, finding.Finding{
-			RuleID: "security/x", Severity: rule.High, File: hosttest.Path, Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 2,
+			RuleID: "security/x", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: hosttest.Path, Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 2,
 			Message: "Do not.", Snippet: "eval()", Fingerprint: f,
 		})
 		result.Summary[rule.High]++

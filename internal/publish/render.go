@@ -279,6 +279,9 @@ func (w wanted) closing() func(Thread) string {
 	}
 	for _, f := range w.r.Observed {
 		apart[f.Fingerprint] = "**Observed only**, so it fails nothing any more, at "
+		if f.Confidence == rule.ConfidenceLow {
+			apart[f.Fingerprint] = "**Of low confidence**, so it is not published any more, at "
+		}
 	}
 	head := code(short(w.p.HeadSHA)) + "."
 

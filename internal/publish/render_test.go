@@ -33,7 +33,7 @@ func pullRequestAt(head string) PullRequest {
 
 func aFinding(n int, s rule.Severity) finding.Finding {
 	return finding.Finding{
-		RuleID: fmt.Sprintf("security/rule-%d", n), Severity: s, File: fmt.Sprintf("src/a%d.go", n), Line: n, EndLine: n,
+		RuleID: fmt.Sprintf("security/rule-%d", n), Severity: s, Confidence: rule.ConfidenceMedium, File: fmt.Sprintf("src/a%d.go", n), Line: n, EndLine: n,
 		Column: 1, EndColumn: 4, Message: "Do not do this.", Snippet: "\teval(x)", Fingerprint: fmt.Sprintf("%032x", n),
 	}
 }

@@ -58,7 +58,7 @@ func (r Report) annotations() string {
 				b.WriteString(aside(f, "suppressed", "Suppressed "+byComment(f)+". "))
 			}
 		}
-		for _, f := range r.Review.Observed {
+		for _, f := range r.onlyObserved() {
 			if r.counts(f) {
 				b.WriteString(aside(f, "observed", "Only observed: this fails nothing. "))
 			}

@@ -42,7 +42,7 @@ func (r Report) codeQuality() (string, error) {
 		i.Fingerprint, i.Severity = i.Fingerprint+" suppressed", issueSeverities[rule.Info]
 		issues = append(issues, i)
 	}
-	for _, f := range r.Review.Observed {
+	for _, f := range r.onlyObserved() {
 		i := newIssue(f)
 		i.Description = "Only observed. " + i.Description
 		i.Fingerprint, i.Severity = i.Fingerprint+" observed", issueSeverities[rule.Info]

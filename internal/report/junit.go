@@ -80,8 +80,8 @@ func (r Report) junit() (string, error) {
 	}
 
 	suite.Properties = r.properties()
-	if len(r.Review.Observed) > 0 {
-		suite.Out = "Observed, which fails nothing:\n" + strings.Join(texts(r.Review.Observed, observed), "\n")
+	if list := r.onlyObserved(); len(list) > 0 {
+		suite.Out = "Observed, which fails nothing:\n" + strings.Join(texts(list, observed), "\n")
 	}
 
 	switch {

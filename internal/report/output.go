@@ -83,6 +83,8 @@ func ParseOutputs(texts []string) ([]Output, error) {
 // console, after the files, since its reader may go away. In SARIF and GitLab's
 // format a review that isn't complete would look like one without findings: for
 // such a review Write removes the file of an earlier call.
+//
+// What doesn't count for its low confidence is in JSON only, where it is named so.
 func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 	var errs []error
 	var printed []string

@@ -90,7 +90,7 @@ func (r Report) Summary() string {
 	if n := len(r.Review.Suppressed); n > 0 {
 		parts = append(parts, r.counted(n)+" suppressed")
 	}
-	if n := len(r.Review.Observed); n > 0 {
+	if n := len(r.onlyObserved()); n > 0 {
 		parts = append(parts, r.counted(n)+" observed")
 	}
 	if n := len(r.Review.Skips); n > 0 {
@@ -109,6 +109,10 @@ func (r Report) Summary() string {
 	}
 	return text + "."
 }
+
+// onlyObserved is what fails nothing and is shown all the same. What doesn't count for its
+// low confidence is not.
+func (r Report) onlyObserved() []finding.Finding { return finding.WithoutLow(r.Review.Observed) }
 
 // counted is a count of what is listed. A truncated review may have any more of
 // it: only findings are counted in all.

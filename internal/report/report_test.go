@@ -38,7 +38,7 @@ func golden(t *testing.T, path, got string) {
 
 func secret() finding.Finding {
 	return finding.Finding{
-		RuleID: "secrets/aws-access-key", Severity: rule.Critical, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12,
+		RuleID: "secrets/aws-access-key", Severity: rule.Critical, Confidence: rule.ConfidenceHigh, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12,
 		EndColumn: 32, UTF16Column: 12, UTF16EndColumn: 32,
 		Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
 		Snippet: "aws_key = \"********************\"", Fingerprint: "f1", LineHash: "", State: finding.StateNew,
@@ -47,7 +47,7 @@ func secret() finding.Finding {
 
 func query() finding.Finding {
 	return finding.Finding{
-		RuleID: "security/sql-concat", Severity: rule.High, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2,
+		RuleID: "security/sql-concat", Severity: rule.High, Confidence: rule.ConfidenceHigh, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2,
 		UTF16Column: 5, UTF16EndColumn: 2,
 		Message: "Pass values as parameters of the query instead of putting them into its text.",
 		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1",
@@ -90,7 +90,7 @@ func deep() finding.Finding {
 
 func wide() finding.Finding {
 	return finding.Finding{
-		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1,
+		RuleID: "custom/wide", Severity: rule.Low, Confidence: rule.ConfidenceHigh, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1,
 		State: finding.StateNew, Fingerprint: "f5",
 		Message: "日本語のメッセージは全角で表示されるので、幅を二倍に数える必要があります。 And ASCII after it.",
 		Snippet: strings.Repeat("日本語", 40),
@@ -130,7 +130,9 @@ func rich() report.Report {
 	r.Review.Suppressed = []finding.Finding{accepted, silent}
 	trial := hostile()
 	trial.Line, trial.Fingerprint = 3, "f3b"
-	r.Review.Observed = []finding.Finding{again(query(), 80), trial}
+	unsure := again(query(), 81)
+	unsure.Confidence, unsure.Message = rule.ConfidenceLow, "Perhaps wrong."
+	r.Review.Observed = []finding.Finding{again(query(), 80), unsure, trial}
 	gone := again(secret(), 9)
 	gone.State = finding.StateFixed
 	r.Review.Fixed = []finding.Finding{gone}
@@ -505,7 +507,7 @@ func TestHighlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := finding.Finding{
-				RuleID: "a/b", Severity: rule.High, File: "f", Line: 1, EndLine: max(tt.endLine, 1), Column: tt.column,
+				RuleID: "a/b", Severity: rule.High, Confidence: rule.ConfidenceHigh, File: "f", Line: 1, EndLine: max(tt.endLine, 1), Column: tt.column,
 				EndColumn: tt.endCol, Message: "m", Snippet: tt.snippet,
 			}
 			text := write(t, complete(f), report.Table, report.Style{Width: 60, Color: true})

@@ -42,7 +42,7 @@ func (r Report) table(style Style) string {
 			list = list[end:]
 		}
 		t.short("Suppressed by comments:", texts(r.Review.Suppressed, suppressed))
-		t.short("Observed, which fails nothing:", texts(r.Review.Observed, observed))
+		t.short("Observed, which fails nothing:", texts(r.onlyObserved(), observed))
 		t.short("Fixed since the review before:", texts(r.Review.Fixed, located))
 		t.short("Not looked at:", texts(r.skips(false), skipped))
 		t.short("Not looked at, which is tolerated:", texts(r.skips(true), skipped))

@@ -46,7 +46,7 @@ func TestDispatchCompletes(t *testing.T) {
 	outcome := finding.Result{
 		HeadSHA: commits.Head, BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
 		Findings: []finding.Finding{{
-			RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3,
+			RuleID: "a/b", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: "f\xff", Line: 1, EndLine: 2, Column: 3,
 			Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew,
 		}},
 		Skips:      []finding.Skip{{File: "g", Reason: "binary"}, {File: "h", Reason: "file_too_large"}},

@@ -23,7 +23,7 @@ func completed(t *testing.T, b *bundle, n int) string {
 	o := finding.Result{Summary: finding.Summary{rule.High: n}}
 	for i := range n {
 		o.Findings = append(o.Findings, finding.Finding{
-			RuleID: "custom/r", Severity: rule.High, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i),
+			RuleID: "custom/r", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i),
 		})
 	}
 	b.scanner.next(t).end(o, nil)

@@ -79,7 +79,7 @@ type Review struct {
 	Findings     []finding.Finding `json:"findings"`              // ordered by file, line, rule
 	Suppressed   []finding.Finding `json:"suppressed"`            // by comments; likewise ordered, in no Summary
 	Fixed        []finding.Finding `json:"fixed"`                 // of the review PreviousID, that are gone
-	Observed     []finding.Finding `json:"observed"`              // of rules in rule.ModeObserve, in no Summary
+	Observed     []finding.Finding `json:"observed"`              // of finding.KindObserved, in no Summary
 	Summary      finding.Summary   `json:"summary"`
 	Failure      *Failure          `json:"error,omitempty"` // only when failed
 	Skips        []finding.Skip    `json:"skipped"`

@@ -11,6 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/page"
+	"github.com/prwarden/prwarden/internal/policy"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -155,6 +156,7 @@ func (t *Trials) tryOne(ctx context.Context, r Review, tried []rule.Rule) (Tried
 	if err != nil {
 		return out, err
 	}
+	by.LowConfidence = policy.LowCounted // whoever tries a rule wants to see what it finds
 	claim := Claim{
 		ReviewID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: rule.RulesetCustom,
 		Commits: finding.Commits{Head: r.HeadSHA, Base: r.BaseSHA}, Attempt: 1,

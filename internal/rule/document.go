@@ -29,6 +29,7 @@ type Document struct {
 	Entropy    *EntropyDocument `json:"entropy,omitempty" yaml:"entropy,omitempty"`
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
+	Confidence Confidence       `json:"confidence,omitempty" yaml:"confidence,omitempty"` // not ConfidenceMedium
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
 	Cases      *CasesDocument   `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string         `json:"references,omitempty" yaml:"references,omitempty"`
@@ -70,6 +71,9 @@ func (r Rule) Document() Document {
 	if r.Observed() {
 		d.Mode = r.Mode
 	}
+	if r.Sureness() != ConfidenceMedium {
+		d.Confidence = r.Confidence
+	}
 
 	return d
 }
@@ -81,7 +85,7 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes,
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -24,14 +24,16 @@ func TestDocumentsThereAndBack(t *testing.T) {
 		rules = append(rules, rule.Rule{
 			ID: fmt.Sprintf("a/r%02d", i), Type: rule.TypeRegex, Pattern: "zzz9", Message: "m " + text + ".",
 			Severity: rule.Low, Scope: rule.ScopeOrg, Mode: rule.ModeEnforce, Origin: rule.OriginCustom,
-			Cases: rule.Cases{NoMatch: []string{text, text + "\n"}, Match: []string{text + " zzz9", "zzz9\n" + text}},
+			Confidence: rule.ConfidenceMedium,
+			Cases:      rule.Cases{NoMatch: []string{text, text + "\n"}, Match: []string{text + " zzz9", "zzz9\n" + text}},
 		})
 	}
 	whole := rule.Rule{
 		ID: "whole", Type: rule.TypeRegex, Pattern: `(?s)a\x{1F600}?.`, Message: "m", Severity: rule.Critical,
 		Scope: rule.ScopeRepo, Repo: "acme/shop", Multiline: true, Redact: true, Disabled: true, Mode: rule.ModeEnforce,
 		Paths: rule.Paths{Include: []string{"**/*.go", "*"}, Exclude: []string{"[a-z]"}}, Origin: rule.OriginRepository,
-		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"vendored"},
+		Confidence: rule.ConfidenceHigh,
+		Languages:  []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"vendored"},
 		References: []string{"https://example.com/?a#b"},
 		Conditions: match.Conditions{
 			Entropy: &match.Entropy{Min: 2.5}, Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
@@ -39,7 +41,7 @@ func TestDocumentsThereAndBack(t *testing.T) {
 	}
 	superseding := rule.Rule{
 		ID: "superseding", Type: rule.TypeRegex, Pattern: "(a)", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
-		Mode: rule.ModeEnforce, Origin: rule.OriginCustom, Supersedes: []string{"a/r00", "other"},
+		Mode: rule.ModeEnforce, Origin: rule.OriginCustom, Supersedes: []string{"a/r00", "other"}, Confidence: rule.ConfidenceLow,
 		Conditions: match.Conditions{Entropy: &match.Entropy{Min: 3, Group: 1}},
 	}
 	rules = append(rules, superseding, whole)

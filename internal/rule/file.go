@@ -291,6 +291,8 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		}),
 		"enabled": d.flag(&enabled),
 		"mode":    d.text((*string)(&r.Mode)),
+
+		"confidence": d.text((*string)(&r.Confidence)),
 	}
 	d.conditions(&r, known)
 	if kind != repositoryFile {

@@ -172,7 +172,7 @@ func TestParseFileMistakes(t *testing.T) {
 		},
 		"a rule that is a text": {"version: 1\nrules: [a]", []string{"2: rules[0]: " + mapping}},
 		"unknown key of a rule": {rules(good + ", scope: org"),
-			[]string{`3: rules[0]: unknown key "scope"; known keys: allow, cases, enabled,`}},
+			[]string{`3: rules[0]: unknown key "scope"; known keys: allow, cases, confidence, enabled,`}},
 
 		"an empty rule": {"version: 1\nrules:\n- {}", []string{
 			"3: rules[0].id: is required", "3: rules[0].type: is required; known types: regex, structure",

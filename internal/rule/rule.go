@@ -140,6 +140,7 @@ type Rule struct {
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
 	Conditions match.Conditions // that a match must meet to be a hit
+	Confidence Confidence       // "" for ConfidenceMedium
 	Supersedes []string         // ids of rules that have no hit on a line on which this one has
 	References []string         // where to read more
 	Disabled   bool             // it is known and not matched; a rule is enabled unless somebody says so
@@ -320,11 +321,9 @@ type Set struct {
 	Digest string // SHA-256, in hexadecimal
 }
 
-// Digest returns the SHA-256, in hexadecimal, of what decides the results of a
-// scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, languages, places, skip, multiline, redact, mode, whether it is disabled, origin,
-// conditions and the rules that it supersedes, whatever the order of the rules; and the
-// globs of paths that no rule looks at.
+// Digest returns the SHA-256, in hexadecimal, of what decides the results of a scan with
+// rules, whatever their order, and of the globs of paths that no rule looks at. Cases,
+// references and who made a rule decide nothing.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
 		id string // full
@@ -359,6 +358,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.flags(r.Redact, r.Observed(), r.Disabled)
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
+		d.text(string(r.Sureness()))
 	}
 
 	d.set(exclude)

@@ -187,6 +187,7 @@ func (r Rule) normal() Rule {
 	if r.Mode == "" {
 		r.Mode = ModeEnforce
 	}
+	r.Confidence = r.Sureness()
 	r.Origin = OriginCustom
 	if r.Scope == ScopeRepo {
 		r.Origin = OriginRepository

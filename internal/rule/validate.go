@@ -124,6 +124,7 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 	if err := checkMode(r.Mode); err != nil {
 		v.Add("mode", "%v", err)
 	}
+	checkConfidence(&v, r)
 	checkList(&v, "paths.include", r.Paths.Include, MaxGlobs, match.CheckGlob)
 	checkList(&v, "paths.exclude", r.Paths.Exclude, MaxGlobs, match.CheckGlob)
 	if n := size(r.Paths.Include, r.Paths.Exclude); n > MaxAllGlobs {

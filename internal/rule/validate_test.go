@@ -236,6 +236,7 @@ func TestDigest(t *testing.T) {
 		"entropy":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
 		"stopwords": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"x"} },
 		"allow":     func(r *rule.Rule) { r.Conditions.Allow = []string{"x"} },
+		"low":       func(r *rule.Rule) { r.Confidence = rule.ConfidenceLow },
 		"silences":  func(r *rule.Rule) { r.Supersedes = []string{"x"} },
 	} {
 		c := a

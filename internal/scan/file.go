@@ -43,7 +43,7 @@ type FileResult struct {
 	Findings   []finding.Finding // the first ones, by line and rule id
 	Counts     finding.Summary   // of all
 	Suppressed []finding.Finding // the first ones, likewise
-	Observed   []finding.Finding // likewise, of rules in rule.ModeObserve
+	Observed   []finding.Finding // likewise, of finding.KindObserved
 	Skips      []finding.Skip    // by line and rule id
 	Lines      int               // added ones that were looked at
 	kinds      kind.Set          // of the file, for which some rules did not look
@@ -205,7 +205,7 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 	for _, h := range hits {
 		r := s.rule(h)
 		f := finding.Finding{
-			RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
+			RuleID: r.FullID(), Severity: r.Severity, Confidence: r.Sureness(), File: s.file.Path, Message: r.Message,
 			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
 		}
 		s.describe(ctx, &f)

@@ -149,6 +149,13 @@ func TestSupersedes(t *testing.T) {
 		"both are observed": {
 			rule.Rule{Origin: org, Mode: rule.ModeObserve}, rule.Rule{Origin: org, Mode: rule.ModeObserve}, true,
 		},
+		"one that is unsure": {rule.Rule{Origin: org, Confidence: rule.ConfidenceLow}, rule.Rule{Origin: org}, false},
+		"both are unsure": {
+			rule.Rule{Origin: org, Confidence: rule.ConfidenceLow}, rule.Rule{Origin: org, Confidence: rule.ConfidenceLow}, true,
+		},
+		"observed, of unsure": {
+			rule.Rule{Origin: org, Mode: rule.ModeObserve}, rule.Rule{Origin: org, Confidence: rule.ConfidenceLow}, false,
+		},
 		"whole files":    {rule.Rule{Origin: org, Multiline: true}, rule.Rule{Origin: org}, false},
 		"of whole files": {rule.Rule{Origin: org}, rule.Rule{Origin: org, Multiline: true}, false},
 	} {

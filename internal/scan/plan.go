@@ -89,7 +89,7 @@ func newRuleset(ctx context.Context, digest string, rules []rule.Rule) (_ *Rules
 
 // supersedes returns the indexes of those of rules, which are by full id, that a rule
 // supersedes. A repository's rule silences none of others, a rule that is only observed
-// none that counts, and an organization's own may name default rules as well.
+// or unsure none that counts, and an organization's own may name default rules as well.
 func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 	if isWhole(by) {
 		return nil
@@ -102,13 +102,18 @@ func supersedes(rules []rule.Rule, by rule.Rule) (indexes []int) {
 		for i := first; i < len(rules) && rules[i].FullID() == full; i++ {
 			x := rules[i]
 			may := x.Origin == by.Origin || by.Origin == rule.OriginCustom && x.Origin == rule.OriginDefault
-			if may && !isWhole(x) && (x.Observed() || !by.Observed()) && full != by.FullID() {
+			if may && !isWhole(x) && !isQuieter(by, x) && full != by.FullID() {
 				indexes = append(indexes, i)
 			}
 		}
 	}
 
 	return indexes
+}
+
+// isQuieter reports whether findings of a rule may be apart where those of another count.
+func isQuieter(by, x rule.Rule) bool {
+	return by.Observed() && !x.Observed() || by.IsUnsure() && !x.IsUnsure()
 }
 
 // isWhole says whether a rule is matched on whole files.
@@ -245,7 +250,10 @@ func (p *plan) add(r *Ruleset, selected string, c *choices) (applied []rule.Rule
 		if isSelected {
 			p.switched = append(p.switched, out.switched...)
 		}
-		g.observes = g.observes || x.Observed()
+		if x.IsUnsure() && !c.countsLow {
+			g.rules[i].Mode = rule.ModeObserve
+		}
+		g.observes = g.observes || g.rules[i].Observed()
 		if !g.noHits[i] {
 			applied = append(applied, out.rule)
 		}

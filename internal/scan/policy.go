@@ -14,6 +14,8 @@ import (
 // findings of the category meta, by full id. The organization's go first, and the
 // repository's don't touch what is locked.
 type choices struct {
+	countsLow bool // findings of low confidence are as others
+
 	locked   func(rule.Rule) bool
 	shadowed map[string]bool // default rules in whose place the organization has its own
 
@@ -25,6 +27,8 @@ type choices struct {
 
 func newChoices(p policy.Policy, file *rule.File) *choices {
 	c := &choices{
+		countsLow: p.CountsLow(),
+
 		locked: p.Locker(), shadowed: map[string]bool{}, offByPolicy: p.Disabled(), byPolicy: p.Overrides(),
 		offByFile: map[string]bool{}, byFile: map[string]rule.Override{},
 	}
@@ -111,9 +115,11 @@ func (c *choices) metas() (all metas, switched []finding.SwitchedOff) {
 	return all, switched
 }
 
-// apply changes the severity of a finding, and says whether it is wanted at all.
+// apply sets the severity and confidence of a finding, and says whether it is wanted at
+// all.
 func (m metas) apply(f *finding.Finding) bool {
 	own := m[f.RuleID]
+	f.Confidence = rule.ConfidenceHigh
 	f.Severity = cmp.Or(own.severity, f.Severity)
 
 	return !own.off && !own.exclude.Match(f.File)

@@ -43,7 +43,7 @@ func TestFindings(t *testing.T) {
 
 	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
 	assert.Equal(t, finding.Finding{
-		RuleID: "custom/eval", Severity: rule.High, File: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
+		RuleID: "custom/eval", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
 		UTF16Column: 7, UTF16EndColumn: 12, LineHash: "d81bbd1ecf0fa203:1", Message: "Do not.", Snippet: "\ttodo eval(",
 		Fingerprint: got.Findings[0].Fingerprint,
 	}, got.Findings[0])

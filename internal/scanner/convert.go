@@ -284,6 +284,7 @@ func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 		Utf16Column:    int32(f.UTF16Column),
 		Utf16EndColumn: int32(f.UTF16EndColumn),
 		LineHash:       f.LineHash,
+		Confidence:     string(f.Confidence),
 	}
 
 	if s := f.Suppression; s != nil {
@@ -312,6 +313,7 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 		UTF16Column:    int(p.GetUtf16Column()),
 		UTF16EndColumn: int(p.GetUtf16EndColumn()),
 		LineHash:       p.GetLineHash(),
+		Confidence:     cmp.Or(rule.Confidence(p.GetConfidence()), rule.ConfidenceMedium),
 	}
 
 	if s := p.GetSuppression(); s != nil {

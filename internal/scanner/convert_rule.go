@@ -33,6 +33,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Stopwords:   c.Stopwords,
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
+		Confidence:  string(r.Confidence),
 	}
 	if c.Entropy != nil {
 		out.Entropy = &scannerv1.ScanRule_Entropy{Min: c.Entropy.Min, Group: int32(c.Entropy.Group)}
@@ -80,6 +81,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		In:         rule.PlacesOf(p.GetIn()),
 		Conditions: conditions,
 		Supersedes: p.GetSupersedes(),
+		Confidence: rule.Confidence(p.GetConfidence()),
 	}, nil
 }
 

@@ -119,7 +119,7 @@ func TestScan(t *testing.T) {
 	assert.NotEmpty(t, o.Findings[0].Fingerprint)
 	o.Findings[0].Fingerprint = ""
 	assert.Equal(t, finding.Finding{
-		RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5,
+		RuleID: "custom/two", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5,
 		Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1",
 	}, o.Findings[0])
 	assert.Equal(t, 2, o.Summary[rule.High])

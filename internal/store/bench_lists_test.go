@@ -30,7 +30,7 @@ var manyReviews = []string{
 		WHERE position = 0) b ON 1 = 1`,
 	`INSERT INTO findings (` + findingColumns + `)
 	SELECT id, f.kind, f.position, rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
-		message, snippet, fingerprint, line_hash, state, suppress_reason, suppress_until, suppress_line
+		message, snippet, fingerprint, line_hash, state, suppress_reason, suppress_until, suppress_line, confidence
 	FROM findings f JOIN reviews r ON r.latest AND f.review_id = 'rev_acme_00000'`,
 	`INSERT INTO finding_lives (organization, repo, pr_number, fingerprint, rule_id, severity, first_seen_at,
 		last_seen_at, fixed_at)

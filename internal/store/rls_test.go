@@ -105,7 +105,7 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	c := claim(t, s)
 	require.Equal(t, n.ID, c.ReviewID)
 	o := manyFindings(3)
-	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s",
+	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, Confidence: rule.ConfidenceLow, File: "a", Line: 1, Fingerprint: "s",
 		Suppression: &finding.Suppression{Line: 1}}}
 	o.Skips = []finding.Skip{{File: "a.png", Reason: "binary"}}
 	own := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
@@ -253,8 +253,8 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 		VALUES (?, ?, 'o/r', 1, 'o/r', 'queued', 0)`
 	const insertFinding = `INSERT INTO findings (review_id, kind, position, rule_id, severity, file, line, end_line,
 			col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state,
-			suppress_reason, suppress_until, suppress_line)
-		VALUES (?, 'fixed', 99, 'custom/r', 'low', '', 1, 1, 1, 1, 1, 1, '', '', '', '', 'fixed', '', '', 0)`
+			suppress_reason, suppress_until, suppress_line, confidence)
+		VALUES (?, 'fixed', 99, 'custom/r', 'low', '', 1, 1, 1, 1, 1, 1, '', '', '', '', 'fixed', '', '', 0, 'low')`
 	require.NoError(t, addKey(ctx, s, "acme"))
 	for name, write := range map[string]struct {
 		who   scope

@@ -17,7 +17,7 @@ import (
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
 	`paths_exclude, places, multiline, redact, cases_match, cases_no_match, refs, languages, skip, conditions, ` +
-	`enabled, mode, etag, size, created_at, created_by, updated_at, updated_by`
+	`confidence, enabled, mode, etag, size, created_at, created_by, updated_at, updated_by`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
@@ -41,6 +41,7 @@ type ruleRow struct {
 	Languages    jsonOf[[]string]       `db:"languages"`
 	Skip         jsonOf[[]string]       `db:"skip"`
 	Conditions   jsonOf[ruleConditions] `db:"conditions"`
+	Confidence   rule.Confidence        `db:"confidence"`
 	Enabled      bool                   `db:"enabled"`
 	Mode         rule.Mode              `db:"mode"`
 	Etag         string                 `db:"etag"`
@@ -78,6 +79,7 @@ func (r ruleRow) rule() rule.Rule {
 		In:         r.Places.value,
 		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
+		Confidence: r.Confidence,
 		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
 		CreatedAt: r.CreatedAt.Time, CreatedBy: r.CreatedBy, UpdatedAt: r.UpdatedAt.Time, UpdatedBy: r.UpdatedBy,
@@ -97,7 +99,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
 			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes,
 		}},
-		Skip:    jsonOf[[]string]{r.Skip},
+		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),
 		Size: len(document), UpdatedBy: audit.FromContext(ctx).String(),
 	}

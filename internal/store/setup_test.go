@@ -157,7 +157,7 @@ func manyFindings(n int) finding.Result {
 	o := finding.Result{Summary: finding.Summary{rule.High: n}, FilesTotal: 100}
 	for i := range n {
 		o.Findings = append(o.Findings, finding.Finding{
-			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/app/component/file%03d.js", i/100),
+			RuleID: "security/no-eval", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: fmt.Sprintf("src/app/component/file%03d.js", i/100),
 			Line: i%100 + 1, EndLine: i%100 + 1, Column: 9,
 			Message: "Don't evaluate text as code; parse it, for example with JSON.parse.",
 			Snippet: "  const value = eval(request.query.expression)", Fingerprint: fmt.Sprintf("%032x", i),

@@ -171,6 +171,7 @@ CREATE TABLE findings (
     suppress_reason BYTEA   NOT NULL, -- empty when the comment gives none
     suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
     suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
+    confidence      TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     decision        TEXT    NOT NULL DEFAULT 'open' -- that the verdict counts
                     CHECK (decision IN ('open', 'accepted', 'false_positive', 'wont_fix')),
     triage          TEXT    NOT NULL DEFAULT 'null', -- JSON: the decision, by whom and why
@@ -292,6 +293,7 @@ CREATE TABLE rules (
     languages     TEXT    NOT NULL,
     skip          TEXT    NOT NULL, -- kinds of files that it does not look at
     conditions    TEXT    NOT NULL, -- what decides about matches, and rules that it supersedes
+    confidence    TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     enabled       BOOLEAN NOT NULL,
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),
     etag          TEXT    NOT NULL, -- of the content

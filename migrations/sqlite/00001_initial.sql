@@ -156,6 +156,7 @@ CREATE TABLE findings (
     suppress_reason BLOB    NOT NULL, -- empty when the comment gives none
     suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
     suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
+    confidence      TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     decision        TEXT    NOT NULL DEFAULT 'open' -- that the verdict counts
                     CHECK (decision IN ('open', 'accepted', 'false_positive', 'wont_fix')),
     triage          TEXT    NOT NULL DEFAULT 'null', -- JSON: the decision, by whom and why
@@ -273,6 +274,7 @@ CREATE TABLE rules (
     languages     TEXT    NOT NULL,
     skip          TEXT    NOT NULL, -- kinds of files that it does not look at
     conditions    TEXT    NOT NULL, -- what decides about matches, and rules that it supersedes
+    confidence    TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),
     etag          TEXT    NOT NULL, -- of the content

@@ -173,8 +173,8 @@ func TestList(t *testing.T) {
 	r := list(t, rules.ListInput{File: file, Output: rules.OutputText})
 	require.NoError(t, r.err)
 	for _, want := range []string{
-		`(?m)^warning   custom/no-print +Use the logger\.$`, `(?m)^low       security/no-eval `,
-		`(?m)^medium    hygiene/js-debugger +\(off\) Remove`, `\n\d+ rules, 1 of them off\.\n$`,
+		`(?m)^warning   medium  custom/no-print +Use the logger\.$`, `(?m)^low       medium  security/no-eval `,
+		`(?m)^medium    medium  hygiene/js-debugger +\(off\) Remove`, `\n\d+ rules, 1 of them off\.\n$`,
 	} {
 		assert.Regexp(t, want, r.out)
 	}

@@ -110,6 +110,7 @@ type known struct {
 	Ruleset    string                `json:"ruleset"` // default, or the path of the rules file
 	Type       string                `json:"type"`
 	Severity   string                `json:"severity"` // that findings have
+	Confidence string                `json:"confidence"`
 	Message    string                `json:"message"`
 	Pattern    string                `json:"pattern"`
 	Multiline  bool                  `json:"multiline"`
@@ -144,7 +145,8 @@ type cost struct {
 
 func newKnown(r rule.Rule, ruleset string) known {
 	return known{
-		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
+		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(),
+		Confidence: string(r.Sureness()), Message: r.Message,
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
@@ -249,7 +251,7 @@ func listText(list []known, width int) string {
 		if k.Disabled {
 			message = "(off) " + message
 		}
-		line := fmt.Sprintf("%-8s  %-*s  %s", k.Severity, longest, k.ID, terminal.Safe(message))
+		line := fmt.Sprintf("%-8s  %-6s  %-*s  %s", k.Severity, k.Confidence, longest, k.ID, terminal.Safe(message))
 		b.WriteString(terminal.Cut(line, width) + "\n")
 	}
 
@@ -341,6 +343,7 @@ func (k known) text(price string) string {
 	if k.rule.Type == rule.TypeStructure {
 		on = "tokens and brackets, when it touches an added line"
 	}
+	row("Confidence", sureness[k.rule.Sureness()])
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
@@ -370,6 +373,13 @@ func (k known) text(price string) string {
 	fmt.Fprintf(&b, "To accept one finding, write on the line, or the one before, in a comment:\n"+
 		"  prwarden:ignore %s -- why it is fine here\n", k.ID)
 	return b.String()
+}
+
+// sureness are the confidences in words.
+var sureness = map[rule.Confidence]string{
+	rule.ConfidenceHigh:   "high: right in at least 9 of 10 findings",
+	rule.ConfidenceMedium: "medium: right in at least 7 of 10 findings",
+	rule.ConfidenceLow:    "low: often wrong, so what it finds is hidden unless the policy counts it",
 }
 
 // about says what entropy asks for beside that.

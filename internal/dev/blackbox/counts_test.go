@@ -132,7 +132,9 @@ func TestCountsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s, _, h := setup(t)
 	owner := s.setUp(t, "acme")
-	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,findings:triage"))
+	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,findings:triage,rules:write"))
+	unsureRule(t, c)
+	hidden := 0
 	r := h.create(t, "acme/api", files{"a.js": "x\n"})
 	lines := func(from, to, suppressed int) string {
 		var text strings.Builder
@@ -175,6 +177,10 @@ func TestCountsAreTheSameEverywhere(t *testing.T) {
 			assert.Equal(t, inLog, countsOfSARIF(t, sarif, want.verdict), what)
 			assert.Equal(t, want, countsOfPage(t, owner, "/o/acme/reviews/"+id), what)
 
+			for _, x := range list(printed["observed"]) {
+				assert.Equal(t, "low", x.(map[string]any)["confidence"], what)
+				hidden++
+			}
 			seen.fresh, seen.existing, seen.fixed = seen.fresh+want.fresh, seen.existing+want.existing, seen.fixed+want.fixed
 			seen.suppressed, seen.decided = seen.suppressed+want.suppressed, seen.decided+want.decided
 			if findings := list(a.decode(t)["findings"]); round == 0 && n%3 == 0 && len(findings) > 0 {
@@ -194,6 +200,17 @@ func TestCountsAreTheSameEverywhere(t *testing.T) {
 	} {
 		assert.Positive(t, n, name)
 	}
+	assert.Positive(t, hidden)
+}
+
+// unsureRule makes a rule whose findings nobody counts.
+func unsureRule(t *testing.T, c *client) {
+	t.Helper()
+	a := c.do(t, "POST", "/v1/rules", map[string]any{
+		"id": "perhaps", "type": "regex", "pattern": "call|ours", "message": "Perhaps not.", "severity": "medium",
+		"confidence": "low",
+	})
+	require.Equal(t, 201, a.status, a.body)
 }
 
 var titleOfCheck = regexp.MustCompile(
@@ -220,7 +237,8 @@ func countsOfCheck(t *testing.T, title string) counts {
 func TestCountsOfPublishedChecks(t *testing.T) {
 	t.Parallel()
 	c := newConnected(t)
-	client := c.client(c.key(t, "acme", "--scopes", "reviews:read,findings:triage"))
+	client := c.client(c.key(t, "acme", "--scopes", "reviews:read,findings:triage,rules:write"))
+	unsureRule(t, client)
 	same := func(sha string) (review map[string]any) {
 		t.Helper()
 		assert.EventuallyWithT(t, func(collect *assert.CollectT) {

@@ -93,7 +93,7 @@ func TestRuleLifeCycle(t *testing.T) {
 	full := map[string]any{
 		"id": "style/no-print", "type": "regex", "pattern": `fmt\.Print(ln|f)?\(`, "message": "Use the logger.",
 		"severity": "warning", "scope": "org", "multiline": false, "redact": false,
-		"languages": []any{}, "in": []any{}, "skip": []any{"generated"}, "allow": []any{}, "stopwords": []any{}, "supersedes": []any{}, "enabled": true, "mode": "enforce",
+		"languages": []any{}, "in": []any{}, "skip": []any{"generated"}, "allow": []any{}, "stopwords": []any{}, "supersedes": []any{}, "confidence": "medium", "enabled": true, "mode": "enforce",
 		"paths":      map[string]any{"include": []any{"**/*.go"}, "exclude": []any{"cmd/**"}},
 		"cases":      map[string]any{"match": []any{`fmt.Println("x")`}, "no_match": []any{`log.Print("x")`}},
 		"references": []any{"https://pkg.go.dev/log/slog"},

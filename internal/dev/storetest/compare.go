@@ -19,7 +19,8 @@ func named(names ...string) []finding.Finding {
 	out := make([]finding.Finding, 0, len(names))
 	for i, name := range names {
 		out = append(out, finding.Finding{
-			RuleID: "security/no-eval", Severity: rule.High, File: name, Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 5,
+			RuleID: "security/no-eval", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: name,
+			Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 5,
 			UTF16Column: 1, UTF16EndColumn: 5, Message: "m", Snippet: "s", Fingerprint: name, LineHash: name + ":1",
 		})
 	}
@@ -245,6 +246,7 @@ func findingFilters(t *testing.T, h Harness) {
 		{"custom/b", "caf\xff", rule.Warning}, {"custom/b", "caf\uFFFD", rule.Low}, {"custom/c", "x.go", rule.High},
 	} {
 		all = append(all, finding.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1,
+			Confidence:  rule.ConfidenceMedium,
 			Fingerprint: fmt.Sprint(i)})
 	}
 	finish(t, h, "rev_1", found(all[0], all[2]))

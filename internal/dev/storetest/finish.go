@@ -15,6 +15,9 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
+// confidences are all that findings can have.
+var confidences = []rule.Confidence{rule.ConfidenceHigh, rule.ConfidenceMedium, rule.ConfidenceLow}
+
 // outcome returns an outcome with n findings and n skips.
 func outcome(n int) finding.Result {
 	o := finding.Result{
@@ -25,7 +28,8 @@ func outcome(n int) finding.Result {
 	}
 	for i := range n {
 		o.Findings = append(o.Findings, finding.Finding{
-			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/%05d.js", i), Line: i + 1, EndLine: i + 2,
+			RuleID: "security/no-eval", Severity: rule.High, Confidence: confidences[i%len(confidences)],
+			File: fmt.Sprintf("src/%05d.js", i), Line: i + 1, EndLine: i + 2,
 			Column: 3, Message: "Don't evaluate text as code.", Snippet: "  eval(x)", Fingerprint: fmt.Sprintf("%032x", i),
 			EndColumn: 7, UTF16Column: 2, UTF16EndColumn: 6, LineHash: fmt.Sprintf("%016x:1", i), State: finding.StateNew,
 		})
@@ -61,7 +65,8 @@ func storedOutcome(t *testing.T, h Harness) {
 	for i, s := range rule.Severities() {
 		o.Summary[s] = 1_000_000 + i
 		o.Findings = append(o.Findings, finding.Finding{
-			RuleID: "custom/r", Severity: s, File: "f", Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
+			RuleID: "custom/r", Severity: s, Confidence: rule.ConfidenceMedium, File: "f",
+			Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
 			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2,
 			UTF16EndColumn: 1<<31 - 3,
 			LineHash:       "0f:1", State: finding.StateNew,
@@ -112,7 +117,8 @@ func anyBytes(t *testing.T, h Harness) {
 	var o finding.Result
 	for i, s := range odd {
 		o.Findings = append(o.Findings, finding.Finding{
-			RuleID: "custom/r", Severity: rule.Info, File: s, Line: i + 1, EndLine: i + 1, Column: 1,
+			RuleID: "custom/r", Severity: rule.Info, Confidence: rule.ConfidenceMedium, File: s,
+			Line: i + 1, EndLine: i + 1, Column: 1,
 			Message: s, Snippet: s, Fingerprint: "00", State: finding.StateNew,
 		})
 		o.Skips = append(o.Skips, finding.Skip{File: s, Reason: "binary"})
@@ -121,7 +127,10 @@ func anyBytes(t *testing.T, h Harness) {
 	assert.Equal(t, o.Findings, r.Findings)
 	assert.Equal(t, o.Skips, r.Skips)
 
-	o.Findings = []finding.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1, State: finding.StateNew}}
+	o.Findings = []finding.Finding{{
+		RuleID: "custom/r", Severity: rule.Info, Confidence: rule.ConfidenceMedium, File: "", Line: 1,
+		State: finding.StateNew,
+	}}
 	assert.Equal(t, o.Findings, finish(t, h, "rev_b", o).Findings, "empty texts")
 	r = finish(t, h, "rev_c", finding.Result{})
 	assert.Equal(t, review.Complete, r.Status)

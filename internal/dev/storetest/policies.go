@@ -20,6 +20,7 @@ func strict() policy.Policy {
 	p.Override = map[string]policy.Override{"security/x": {Severity: "low", Exclude: []string{"a/**", "ü'\""}}}
 	p.Locked = policy.Locked{Rules: []string{"secrets/*"}, Rulesets: []string{"custom"}}
 	p.FailOn, p.Skips.Tolerated = "medium", []string{}
+	p.LowConfidence = policy.LowCounted
 
 	return p
 }

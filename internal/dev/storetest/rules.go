@@ -19,7 +19,7 @@ import (
 // orgRule returns a rule of an organization, to be created.
 func orgRule(id string) rule.Rule {
 	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "x", Message: "No x.", Severity: rule.Warning,
-		Scope: rule.ScopeOrg, Mode: rule.ModeEnforce}
+		Scope: rule.ScopeOrg, Mode: rule.ModeEnforce, Confidence: rule.ConfidenceMedium}
 }
 
 // repoRule returns a rule of a repository, to be created.
@@ -47,6 +47,7 @@ func storedRule(t *testing.T, h Harness) {
 				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"b"},
 			},
 			Supersedes: []string{"other"},
+			Confidence: rule.ConfidenceHigh,
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
 			Languages:  []string{"python", "c++"},

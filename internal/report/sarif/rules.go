@@ -164,7 +164,9 @@ func newDescriptor(f finding.Finding, known rule.Rule) descriptor {
 		FullDescription:      message{Text: cut(text)},
 		Help:                 message{Text: strings.Join(append([]string{text}, known.References...), "\n")},
 		DefaultConfiguration: configuration{Level: words.level},
-		Properties:           properties{Tags: []string{category}, ProblemSeverity: words.problem},
+		Properties: properties{
+			Tags: []string{category}, Precision: string(f.Confidence), ProblemSeverity: words.problem,
+		},
 	}
 
 	if category == "security" || category == "secrets" { // these have a scale of their own
@@ -181,9 +183,6 @@ func newDescriptor(f finding.Finding, known rule.Rule) descriptor {
 
 	if len(known.References) > 0 {
 		d.HelpURI = known.References[0]
-	}
-	if known.Origin == rule.OriginDefault {
-		d.Properties.Precision = "high" // docs/default-ruleset.md says how that was measured
 	}
 	return d
 }

@@ -7,6 +7,7 @@
 // results, or they would be open alerts; and it ignores suppressions, so a log
 // for upload has no suppressed findings. Findings of rules that are only observed
 // are notifications too: any result is an open alert, whatever its level and kind.
+// Those of low confidence that don't count are left out.
 package sarif
 
 import (
@@ -159,7 +160,7 @@ func newInvocation(input Input, results, total int) invocation {
 			in.Notifications = append(in.Notifications, newAside(f, text+". "))
 		}
 	}
-	for _, f := range r.Observed {
+	for _, f := range finding.WithoutLow(r.Observed) {
 		in.Notifications = append(in.Notifications, newAside(f, "Only observed: this fails nothing. "))
 	}
 

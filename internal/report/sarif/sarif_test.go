@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 
 func evil() finding.Finding {
 	return finding.Finding{
-		RuleID: "security/no-eval", Severity: rule.High, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
+		RuleID: "security/no-eval", Severity: rule.High, Confidence: rule.ConfidenceHigh, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
 		UTF16Column: 9, UTF16EndColumn: 14,
 		Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
 		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1",
@@ -40,21 +40,21 @@ func evil() finding.Finding {
 // full has everything that a review can have.
 func full() review.Review {
 	secret := finding.Finding{
-		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5,
+		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, Confidence: rule.ConfidenceHigh, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5,
 		Column: 12, EndColumn: 3,
 		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'",
 		Fingerprint: "00000000000000000000000000000001", State: finding.StateExisting,
 	}
 
 	custom := finding.Finding{
-		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1,
+		RuleID: "custom/no-print", Severity: rule.Info, Confidence: rule.ConfidenceLow, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1,
 		EndColumn:   2,
 		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.",
 		Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
 	}
 
 	meta := finding.Finding{
-		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1,
+		RuleID: "meta/rules-file-invalid", Severity: rule.High, Confidence: rule.ConfidenceHigh, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1,
 		EndColumn:   1,
 		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003",
 		State: finding.StateNew,
@@ -65,6 +65,8 @@ func full() review.Review {
 	accepted.Suppression = &finding.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
 	trial := evil()
 	trial.Line, trial.EndLine, trial.Fingerprint = 50, 50, "00000000000000000000000000000006"
+	unsure := trial
+	unsure.Confidence, unsure.Message = rule.ConfidenceLow, "It is in no log."
 	gone := evil()
 	gone.State, gone.Fingerprint = finding.StateFixed, "00000000000000000000000000000005"
 	return review.Review{
@@ -75,7 +77,7 @@ func full() review.Review {
 		Findings: []finding.Finding{
 			meta, custom, secret, evil(),
 		}, Suppressed: []finding.Finding{accepted}, Fixed: []finding.Finding{gone},
-		Observed: []finding.Finding{trial},
+		Observed: []finding.Finding{trial, unsure},
 		Skips: []finding.Skip{
 			{File: "logo.png", Reason: "binary"},
 			{File: "data.json", Reason: "file_too_large"},

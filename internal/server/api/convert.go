@@ -127,7 +127,8 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 		RuleId: text(f.RuleID), Severity: toSeverity(f.Severity), File: text(f.File), FileBytes: rawPath(f.File),
 		Line: clamp(f.Line), EndLine: clamp(f.EndLine), Column: clamp(f.Column),
 		Message: text(f.Message), Snippet: text(f.Snippet), Fingerprint: text(f.Fingerprint),
-		State: toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
+		Confidence: toConfidence(f.Confidence),
+		State:      toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
 		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
 		Triage: toTriage(f.Triage),
 	}
@@ -174,6 +175,10 @@ func toSeverity(s rule.Severity) *prwardenv1.Severity_Level {
 	return enum[prwardenv1.Severity_Level](s.String(), prwardenv1.Severity_Level_value)
 }
 
+func toConfidence(c rule.Confidence) *prwardenv1.Confidence_Level {
+	return enum[prwardenv1.Confidence_Level](string(c), prwardenv1.Confidence_Level_value)
+}
+
 func toScope(s rule.Scope) *prwardenv1.Ruleset_Scope {
 	return enum[prwardenv1.Ruleset_Scope](string(s), prwardenv1.Ruleset_Scope_value)
 }
@@ -205,7 +210,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
 		Entropy: toEntropy(r.Conditions.Entropy), Stopwords: each(r.Conditions.Stopwords, text),
 		Allow: each(r.Conditions.Allow, text), Supersedes: each(r.Supersedes, text),
-		Skip:    each(r.Skip, text),
+		Skip: each(r.Skip, text), Confidence: toConfidence(r.Sureness()),
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -274,6 +279,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 
 		Conditions: fromConditions(r.GetEntropy(), r.GetStopwords(), r.GetAllow()),
 		Supersedes: r.GetSupersedes(),
+		Confidence: rule.Confidence(word(r.GetConfidence())),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

@@ -27,7 +27,7 @@ var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
 // full is a review with a value other than zero in every field.
 func full() review.Review {
 	found := finding.Finding{
-		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s",
+		RuleID: "a/b", Severity: rule.High, Confidence: rule.ConfidenceHigh, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s",
 		Fingerprint: "f",
 		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
@@ -186,6 +186,7 @@ func TestRuleThereAndBack(t *testing.T) {
 			Entropy: &match.Entropy{Min: 3.5, Group: 1}, Stopwords: []string{"s"}, Allow: []string{"w"},
 		},
 		Supersedes: []string{"other"},
+		Confidence: rule.ConfidenceLow,
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},
 		Mode: rule.ModeObserve, Disabled: true,

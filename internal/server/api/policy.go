@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -52,7 +53,8 @@ func toPolicy(p policy.Stored) *prwardenv1.Policy {
 			RequireEnd: &s.RequireEnd, MaxDays: &days,
 		},
 		FailOn: toLevel(p.FailOn), Skips: &prwardenv1.Policy_Skips{}, Publish: toPublish(p.Publish),
-		Etag: p.ETag(), UpdatedAt: toTime(p.UpdatedAt), UpdatedBy: given(p.UpdatedBy),
+		LowConfidence: given(p.LowConfidence),
+		Etag:          p.ETag(), UpdatedAt: toTime(p.UpdatedAt), UpdatedBy: given(p.UpdatedBy),
 	}
 	for id, o := range p.Override {
 		out.Override[id] = &prwardenv1.Policy_Override{Severity: toLevel(o.Severity), Exclude: o.Exclude}
@@ -85,6 +87,7 @@ func fromPolicy(m *prwardenv1.Policy) policy.Policy {
 	}
 
 	p.FailOn = fromSeverityWord(m.FailOn)
+	p.LowConfidence = cmp.Or(m.GetLowConfidence(), p.LowConfidence)
 	if s := m.GetSuppression(); s != nil {
 		suppressionOf(s, &p.Suppression)
 	}

@@ -25,7 +25,8 @@ func TestPolicy(t *testing.T) {
 		"suppression": map[string]any{
 			"allowed": true, "up_to": "high", "secrets": false, "require_reason": true, "require_end": true, "max_days": 366.0,
 		},
-		"skips": map[string]any{"tolerated": []any{"binary", "submodule"}}, "etag": policy.Default().ETag(),
+		"low_confidence": "hide",
+		"skips":          map[string]any{"tolerated": []any{"binary", "submodule"}}, "etag": policy.Default().ETag(),
 		"publish": map[string]any{
 			"check": true, "comments": "new", "comments_min": "high", "comments_max": 20.0, "summary": "findings",
 			"drafts": false, "forks_comments_max": 5.0, "repositories": []any{},
@@ -35,7 +36,7 @@ func TestPolicy(t *testing.T) {
 	const changed = `{"disable": ["meta/rules-file-changed"], "locked": {"rules": ["secrets/*"], "rulesets": ["default"]},
 		"override": {"meta/suppression-unused": {"severity": "info", "exclude": ["a/**"]}},
 		"suppression": {"allowed": false, "up_to": "low", "secrets": true, "require_reason": false, "require_end": false,
-			"max_days": 0}, "fail_on": "low", "skips": {"tolerated": []}, "publish": {"summary": "none", "comments_max": 0,
+			"max_days": 0}, "fail_on": "low", "low_confidence": "count", "skips": {"tolerated": []}, "publish": {"summary": "none", "comments_max": 0,
 			"repositories": [{"match": ["a/*"], "check": false, "comments_min": "low", "forks_comments_max": 1}]}, "etag": "`
 	a = b.Do(t, "PUT", "/v1/policy", changed+policy.Default().ETag()+`"}`, header)
 	require.Equal(t, 200, a.Status, a.Body)

@@ -72,7 +72,7 @@ func TestSuccess(t *testing.T) {
 		"get rule": {"GET", "/v1/rules/no-print", "", 200,
 			`{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning","scope":"org",
 			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z",
-			"enabled":true,"mode":"enforce","etag":"e1","languages":[],"in":[],"skip":[],"allow":[],"stopwords":[],"supersedes":[],
+			"enabled":true,"mode":"enforce","etag":"e1","languages":[],"in":[],"skip":[],"allow":[],"stopwords":[],"supersedes":[],"confidence":"medium",
 			"matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
 		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200,
 			`{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true,

@@ -14,6 +14,7 @@ import (
 // ruleForm is a rule as the form of the editor has it: lists as lines.
 type ruleForm struct {
 	ID, Pattern, Message, Severity, Mode, Repo           string
+	Confidence                                           string
 	Languages, Skip, Include, Exclude, References, State string
 	Match, NoMatch                                       []string
 	Multiline, Redact                                    bool
@@ -46,7 +47,7 @@ func (h *Handler) newRulePage(v *visit) error {
 		return err
 	}
 	e := editorView{New: true, ruleForm: ruleForm{
-		Severity: "warning", Mode: "observe", State: "on", Text: sample,
+		Severity: "warning", Confidence: "medium", Mode: "observe", State: "on", Text: sample,
 	}}
 	if from := v.r.URL.Query().Get("from"); from != "" {
 		found, err := h.calls.rules.GetRule(v.ctx(), &prwardenv1.GetRuleRequest{Id: from})
@@ -129,7 +130,7 @@ func (h *Handler) saveRule(v *visit, e editorView) (err error) {
 	} else {
 		err = h.updateRule(v, e.ID, e.rule(),
 			"pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
-			"references", "enabled", "mode")
+			"references", "enabled", "mode", "confidence")
 	}
 	if err == nil {
 		h.leaveFlash(v, flash{Text: text})
@@ -165,6 +166,9 @@ func (f ruleForm) rule() *prwardenv1.Rule {
 		Cases:    &prwardenv1.Rule_Cases{Match: f.Match, NoMatch: f.NoMatch},
 		Severity: level(f.Severity), Mode: prwardenv1.Rule_enforce.Enum(), Scope: prwardenv1.Ruleset_org.Enum(),
 	}
+	if c := prwardenv1.Confidence_Level(prwardenv1.Confidence_Level_value[f.Confidence]); c != 0 {
+		r.Confidence = &c
+	}
 	if f.Mode == "observe" {
 		r.Mode = prwardenv1.Rule_observe.Enum()
 	}
@@ -185,10 +189,27 @@ func level(word string) *prwardenv1.Severity_Level {
 	return prwardenv1.Severity_Level(n).Enum()
 }
 
+// confidences are those that a rule can have.
+var confidences = []prwardenv1.Confidence_Level{
+	prwardenv1.Confidence_high, prwardenv1.Confidence_medium, prwardenv1.Confidence_low,
+}
+
+// confidenceWords say what a confidence means.
+func confidenceWords(c prwardenv1.Confidence_Level) string {
+	switch c {
+	case prwardenv1.Confidence_high:
+		return "High: right in 9 of 10 findings"
+	case prwardenv1.Confidence_low:
+		return "Low: hidden unless the policy counts it"
+	}
+	return "Medium: right in 7 of 10 findings"
+}
+
 func formOf(r *prwardenv1.Rule) ruleForm {
 	f := ruleForm{
 		ID: r.GetId(), Pattern: r.GetPattern(), Message: r.GetMessage(), Severity: r.GetSeverity().String(),
-		Mode: r.GetMode().String(), Repo: r.GetRepo(), Languages: strings.Join(r.GetLanguages(), ", "),
+		Confidence: r.GetConfidence().String(),
+		Mode:       r.GetMode().String(), Repo: r.GetRepo(), Languages: strings.Join(r.GetLanguages(), ", "),
 		Skip:    strings.Join(r.GetSkip(), ", "),
 		Include: strings.Join(r.GetPaths().GetInclude(), "\n"), Exclude: strings.Join(r.GetPaths().GetExclude(), "\n"),
 		References: strings.Join(r.GetReferences(), "\n"), Match: r.GetCases().GetMatch(),
@@ -217,7 +238,8 @@ func readRuleForm(in url.Values) ruleForm {
 
 	return ruleForm{
 		ID: strings.TrimSpace(in.Get("id")), Pattern: text("pattern"), Message: strings.TrimSpace(text("message")),
-		Severity: in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
+		Confidence: in.Get("confidence"),
+		Severity:   in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
 		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
 		References: text("references"),
 		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",

@@ -107,6 +107,12 @@ func policyWords(p *prwardenv1.Policy) (out []string) {
 		say("A change passes although these were not looked at: %s.", some(tolerated))
 	}
 
+	if p.GetLowConfidence() == "count" {
+		say("Findings of low confidence count as others.")
+	} else {
+		say("Findings of low confidence are hidden and fail nothing.")
+	}
+
 	return append(out, publishWords(p.GetPublish()))
 }
 

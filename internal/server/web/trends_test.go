@@ -85,6 +85,7 @@ func TestPolicyWords(t *testing.T) {
 		"2 rules are changed: c/d, e/f.",
 		"No repository can switch these off: secrets/*, all custom rules.",
 		"A change passes only when all of it was looked at.",
+		"Findings of low confidence are hidden and fail nothing.",
 		"Nothing is published in pull requests of connections.",
 	}, words)
 }

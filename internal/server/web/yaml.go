@@ -98,6 +98,9 @@ func ruleYAML(r *prwardenv1.Rule) string {
 	if r.GetMode() == prwardenv1.Rule_enforce {
 		r.Mode = nil
 	}
+	if r.GetConfidence() == prwardenv1.Confidence_medium {
+		r.Confidence = nil
+	}
 	if p := r.GetPaths(); len(p.GetInclude())+len(p.GetExclude()) == 0 {
 		r.Paths = nil
 	}

@@ -44,6 +44,10 @@ type Policy struct {
 	Skips *Policy_Skips `protobuf:"bytes,6,opt,name=skips,proto3" json:"skips,omitempty"`
 	// What is published in the pull requests of connections.
 	Publish *Policy_Publish `protobuf:"bytes,10,opt,name=publish,proto3" json:"publish,omitempty"`
+	// What becomes of findings of rules with the confidence `low`: with `hide` they are in
+	// `observed` of a review only, are never published and never make it fail; with
+	// `count` they are as others. `hide` when not given.
+	LowConfidence *string `protobuf:"bytes,11,opt,name=low_confidence,json=lowConfidence,proto3,oneof" json:"low_confidence,omitempty"`
 	// Stands for the content of the policy. In a request it is the one that the
 	// policy must have; without it any is replaced.
 	Etag string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -133,6 +137,13 @@ func (x *Policy) GetPublish() *Policy_Publish {
 		return x.Publish
 	}
 	return nil
+}
+
+func (x *Policy) GetLowConfidence() string {
+	if x != nil && x.LowConfidence != nil {
+		return *x.LowConfidence
+	}
+	return ""
 }
 
 func (x *Policy) GetEtag() string {
@@ -809,7 +820,7 @@ var File_prwarden_v1_policy_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xab\x18\n" +
+	"\x18prwarden/v1/policy.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xfe\x18\n" +
 	"\x06Policy\x12+\n" +
 	"\adisable\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18dR\adisable\x12H\n" +
 	"\boverride\x18\x02 \x03(\v2!.prwarden.v1.Policy.OverrideEntryB\t\xbaH\x06\x9a\x01\x03\x10\xf4\x03R\boverride\x122\n" +
@@ -819,12 +830,13 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x06failOn\x88\x01\x01\x12/\n" +
 	"\x05skips\x18\x06 \x01(\v2\x19.prwarden.v1.Policy.SkipsR\x05skips\x125\n" +
 	"\apublish\x18\n" +
-	" \x01(\v2\x1b.prwarden.v1.Policy.PublishR\apublish\x12\x19\n" +
+	" \x01(\v2\x1b.prwarden.v1.Policy.PublishR\apublish\x12>\n" +
+	"\x0elow_confidence\x18\v \x01(\tB\x12\xbaH\x0fr\rR\x04hideR\x05countH\x01R\rlowConfidence\x88\x01\x01\x12\x19\n" +
 	"\x04etag\x18\a \x01(\tB\x05\x92A\x02x@R\x04etag\x12>\n" +
 	"\n" +
 	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
 	"\n" +
-	"updated_by\x18\t \x01(\tB\x03\xe0A\x03H\x01R\tupdatedBy\x88\x01\x01\x1a\x82\x01\n" +
+	"updated_by\x18\t \x01(\tB\x03\xe0A\x03H\x02R\tupdatedBy\x88\x01\x01\x1a\x82\x01\n" +
 	"\bOverride\x12<\n" +
 	"\bseverity\x18\x01 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x00R\bseverity\x88\x01\x01\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexcludeB\v\n" +
@@ -891,7 +903,8 @@ const file_prwarden_v1_policy_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.prwarden.v1.Policy.OverrideR\x05value:\x028\x01:\xaa\x05\x92A\xa6\x052\xa3\x05{\"disable\": [\"hygiene/js-debug-log\"], \"override\": {\"security/c-weak-crypto\": {\"severity\": \"low\", \"exclude\": [\"legacy/**\"]}}, \"locked\": {\"rules\": [\"secrets/*\"], \"rulesets\": []}, \"suppression\": {\"allowed\": true, \"up_to\": \"high\", \"secrets\": false, \"require_reason\": true, \"require_end\": true, \"max_days\": 366}, \"fail_on\": \"high\", \"skips\": {\"tolerated\": [\"binary\", \"submodule\"]}, \"publish\": {\"check\": true, \"comments\": \"new\", \"comments_min\": \"high\", \"comments_max\": 20, \"summary\": \"findings\", \"drafts\": false, \"forks_comments_max\": 5, \"repositories\": []}, \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}B\n" +
 	"\n" +
-	"\b_fail_onB\r\n" +
+	"\b_fail_onB\x11\n" +
+	"\x0f_low_confidenceB\r\n" +
 	"\v_updated_by\"\x12\n" +
 	"\x10GetPolicyRequest\"@\n" +
 	"\x11GetPolicyResponse\x12+\n" +

@@ -1570,7 +1570,9 @@ type Finding struct {
 	// What somebody decided about the finding, which the verdict does not count then;
 	// absent for nothing. It is what the verdict was decided with: after the last day
 	// the next scan counts the finding again.
-	Triage        *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
+	Triage *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
+	// How often the rule is right. Findings of the category `meta` are `high`.
+	Confidence    *Confidence_Level `protobuf:"varint,18,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1722,6 +1724,13 @@ func (x *Finding) GetTriage() *Triage {
 		return x.Triage
 	}
 	return nil
+}
+
+func (x *Finding) GetConfidence() Confidence_Level {
+	if x != nil && x.Confidence != nil {
+		return *x.Confidence
+	}
+	return Confidence_unspecified
 }
 
 // Suppression is a comment in the code, `prwarden:ignore`, that accepts a
@@ -3927,7 +3936,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\x9d\x1b\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xb3\x1b\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -3984,7 +3993,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xe8\v\x92A\xe4\v2\xe1\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
+	"\bcanceled\x10\x05:\xfe\v\x92A\xfa\v2\xf7\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -4059,7 +4068,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xe3\x05\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xbe\x06\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -4080,7 +4089,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10utf16_end_column\x18\x0e \x01(\x05R\x0eutf16EndColumn\x12 \n" +
 	"\tline_hash\x18\x0f \x01(\tH\x03R\blineHash\x88\x01\x01\x12:\n" +
 	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\x12+\n" +
-	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\":\n" +
+	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\x12J\n" +
+	"\n" +
+	"confidence\x18\x12 \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\x06\xbaH\x03\xc8\x01\x01H\x04R\n" +
+	"confidence\x88\x01\x01\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -4090,7 +4102,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\v_file_bytesB\b\n" +
 	"\x06_stateB\f\n" +
 	"\n" +
-	"_line_hash\"^\n" +
+	"_line_hashB\r\n" +
+	"\v_confidence\"^\n" +
 	"\vSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
@@ -4186,10 +4199,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"_page_sizeB\r\n" +
 	"\v_page_tokenB\v\n" +
-	"\t_decision\"\xb7\x04\n" +
+	"\t_decision\"\xcd\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xd1\x03\x92A\xcd\x032\xca\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
 	"\x15SearchFindingsRequest\x12E\n" +
 	"\bgroup_by\x18\x01 \x01(\x0e2\x19.prwarden.v1.Grouping.KeyB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\agroupBy\x88\x01\x01\x12%\n" +
@@ -4515,10 +4528,11 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(*SeveritySummary)(nil),          // 48: prwarden.v1.SeveritySummary
 	(Severity_Level)(0),              // 49: prwarden.v1.Severity.Level
 	(*Triage)(nil),                   // 50: prwarden.v1.Triage
-	(Decision_Kind)(0),               // 51: prwarden.v1.Decision.Kind
-	(*GetDiffRequest)(nil),           // 52: prwarden.v1.GetDiffRequest
-	(*httpbody.HttpBody)(nil),        // 53: google.api.HttpBody
-	(*GetDiffResponse)(nil),          // 54: prwarden.v1.GetDiffResponse
+	(Confidence_Level)(0),            // 51: prwarden.v1.Confidence.Level
+	(Decision_Kind)(0),               // 52: prwarden.v1.Decision.Kind
+	(*GetDiffRequest)(nil),           // 53: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 54: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 55: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
@@ -4547,78 +4561,79 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
 	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
 	50, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	7,  // 26: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	49, // 27: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	49, // 28: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 29: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 30: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	12, // 31: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 32: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	49, // 33: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 34: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	51, // 35: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	20, // 36: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 37: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	49, // 38: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 39: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	51, // 40: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	31, // 41: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
-	33, // 42: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	48, // 43: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	20, // 44: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	48, // 45: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	36, // 46: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
-	48, // 47: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
-	42, // 48: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
-	10, // 49: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 50: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	47, // 51: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 52: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 53: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	11, // 54: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	42, // 55: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	47, // 56: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 57: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 58: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	47, // 59: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	48, // 60: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	47, // 61: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	47, // 62: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	19, // 63: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	14, // 64: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 65: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	48, // 66: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	12, // 67: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 68: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	48, // 69: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	19, // 70: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	23, // 71: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	25, // 72: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	38, // 73: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	40, // 74: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	27, // 75: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	29, // 76: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	34, // 77: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
-	37, // 78: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	52, // 79: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
-	43, // 80: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	45, // 81: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	24, // 82: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	26, // 83: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	39, // 84: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	41, // 85: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	28, // 86: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	30, // 87: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	35, // 88: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	53, // 89: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	54, // 90: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
-	44, // 91: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	46, // 92: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	82, // [82:93] is the sub-list for method output_type
-	71, // [71:82] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	51, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
+	7,  // 27: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	49, // 28: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	49, // 29: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 30: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 31: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	12, // 32: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	8,  // 33: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	49, // 34: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 35: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	52, // 36: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	20, // 37: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	9,  // 38: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	49, // 39: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 40: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	52, // 41: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	31, // 42: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	33, // 43: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	48, // 44: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 45: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	48, // 46: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	36, // 47: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	48, // 48: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	42, // 49: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	10, // 50: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 51: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	47, // 52: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	47, // 53: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 54: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	11, // 55: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	42, // 56: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	47, // 57: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	47, // 58: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 59: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	47, // 60: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	48, // 61: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	47, // 62: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	47, // 63: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	19, // 64: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	14, // 65: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 66: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	48, // 67: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	12, // 68: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 69: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	48, // 70: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	19, // 71: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	23, // 72: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	25, // 73: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	38, // 74: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	40, // 75: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	27, // 76: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	29, // 77: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	34, // 78: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	37, // 79: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	53, // 80: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	43, // 81: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	45, // 82: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	24, // 83: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	26, // 84: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	39, // 85: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	41, // 86: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	28, // 87: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	30, // 88: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	35, // 89: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	54, // 90: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	55, // 91: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	44, // 92: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	46, // 93: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	83, // [83:94] is the sub-list for method output_type
+	72, // [72:83] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }

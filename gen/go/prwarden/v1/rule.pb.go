@@ -405,7 +405,10 @@ type Rule struct {
 	// `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
 	// what makes a file one. What a rule with `redact` matches in them is masked all the
 	// same.
-	Skip          []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	Skip []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	// How often the rule is right; `medium` when not given. Not `low` with the severities
+	// `critical` and `high`.
+	Confidence    *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -627,6 +630,13 @@ func (x *Rule) GetSkip() []string {
 		return x.Skip
 	}
 	return nil
+}
+
+func (x *Rule) GetConfidence() Confidence_Level {
+	if x != nil && x.Confidence != nil {
+		return *x.Confidence
+	}
+	return Confidence_unspecified
 }
 
 // MatchingCost is what a rule is expected to cost a review. It is an estimate
@@ -2538,7 +2548,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x98\x15\n" +
+	"\x06_scope\"\x8b\x16\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -2581,7 +2591,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x12\\\n" +
 	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
-	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x1aa\n" +
+	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12L\n" +
+	"\n" +
+	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\bR\n" +
+	"confidence\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -2600,7 +2613,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\x82\x06\x92A\xfe\x052\xfb\x05{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x98\x06\x92A\x94\x062\x91\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2609,7 +2622,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\b_enabledB\a\n" +
 	"\x05_modeB\r\n" +
 	"\v_created_byB\r\n" +
-	"\v_updated_by\"|\n" +
+	"\v_updated_byB\r\n" +
+	"\v_confidence\"|\n" +
 	"\fMatchingCost\x120\n" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
@@ -2619,9 +2633,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 620, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9a\x06\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xb0\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd2\x05\x92A\xce\x052\xcb\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xe8\x05\x92A\xe4\x052\xe1\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2818,9 +2832,10 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*TryRulesResponse_PullRequest)(nil),  // 36: prwarden.v1.TryRulesResponse.PullRequest
 	(Severity_Level)(0),                   // 37: prwarden.v1.Severity.Level
 	(*timestamppb.Timestamp)(nil),         // 38: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),         // 39: google.protobuf.FieldMask
-	(*Finding)(nil),                       // 40: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 41: prwarden.v1.ReviewError
+	(Confidence_Level)(0),                 // 39: prwarden.v1.Confidence.Level
+	(*fieldmaskpb.FieldMask)(nil),         // 40: google.protobuf.FieldMask
+	(*Finding)(nil),                       // 41: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 42: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
@@ -2834,59 +2849,60 @@ var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	2,  // 8: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
 	32, // 9: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
 	38, // 10: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 11: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 12: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 13: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 14: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 15: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 16: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	39, // 17: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 18: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 19: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 20: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 21: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 22: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	33, // 23: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 24: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 25: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	34, // 26: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 27: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 28: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	35, // 29: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	36, // 30: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	38, // 31: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 32: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 33: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	6,  // 34: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	40, // 35: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	41, // 36: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 37: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 38: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 39: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 40: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 41: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 42: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 43: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 44: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 45: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 46: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 47: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 48: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 49: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 50: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 51: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 52: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 53: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 54: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 55: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 56: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 57: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 58: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	48, // [48:59] is the sub-list for method output_type
-	37, // [37:48] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	39, // 11: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	4,  // 12: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 13: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 14: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 15: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 16: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 17: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	40, // 18: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 19: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 20: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 21: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 22: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 23: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	33, // 24: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 25: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 26: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	34, // 27: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 28: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 29: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	35, // 30: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	36, // 31: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	38, // 32: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 33: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 34: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	6,  // 35: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	41, // 36: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	42, // 37: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 38: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 39: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 40: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 41: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 42: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 43: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 44: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 45: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 46: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 47: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 48: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 49: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 50: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 51: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 52: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 53: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 54: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 55: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 56: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 57: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 58: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 59: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	49, // [49:60] is the sub-list for method output_type
+	38, // [38:49] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }

@@ -92,6 +92,64 @@ func (Severity_Level) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{0, 0}
 }
 
+// Level says how often a rule is right about what it finds.
+type Confidence_Level int32
+
+const (
+	// Not given: medium. Never sent by the server.
+	Confidence_unspecified Confidence_Level = 0
+	// In at least 9 of 10 findings.
+	Confidence_high Confidence_Level = 1
+	// In at least 7 of 10 findings.
+	Confidence_medium Confidence_Level = 2
+	// Less often. Findings are in `observed` of a review only and never make it fail,
+	// unless the policy says otherwise in `low_confidence`.
+	Confidence_low Confidence_Level = 3
+)
+
+// Enum value maps for Confidence_Level.
+var (
+	Confidence_Level_name = map[int32]string{
+		0: "unspecified",
+		1: "high",
+		2: "medium",
+		3: "low",
+	}
+	Confidence_Level_value = map[string]int32{
+		"unspecified": 0,
+		"high":        1,
+		"medium":      2,
+		"low":         3,
+	}
+)
+
+func (x Confidence_Level) Enum() *Confidence_Level {
+	p := new(Confidence_Level)
+	*p = x
+	return p
+}
+
+func (x Confidence_Level) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Confidence_Level) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_severity_proto_enumTypes[1].Descriptor()
+}
+
+func (Confidence_Level) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_severity_proto_enumTypes[1]
+}
+
+func (x Confidence_Level) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Confidence_Level.Descriptor instead.
+func (Confidence_Level) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{1, 0}
+}
+
 // Severity is a name space for the severity words, so that other messages can
 // use values such as `high` without a prefix.
 type Severity struct {
@@ -130,6 +188,43 @@ func (*Severity) Descriptor() ([]byte, []int) {
 	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{0}
 }
 
+// Confidence is a name space for the words of confidence.
+type Confidence struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Confidence) Reset() {
+	*x = Confidence{}
+	mi := &file_prwarden_v1_severity_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Confidence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Confidence) ProtoMessage() {}
+
+func (x *Confidence) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_severity_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Confidence.ProtoReflect.Descriptor instead.
+func (*Confidence) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{1}
+}
+
 // SeveritySummary counts findings by severity. All six counts are always
 // present in JSON, zero included.
 type SeveritySummary struct {
@@ -152,7 +247,7 @@ type SeveritySummary struct {
 
 func (x *SeveritySummary) Reset() {
 	*x = SeveritySummary{}
-	mi := &file_prwarden_v1_severity_proto_msgTypes[1]
+	mi := &file_prwarden_v1_severity_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -164,7 +259,7 @@ func (x *SeveritySummary) String() string {
 func (*SeveritySummary) ProtoMessage() {}
 
 func (x *SeveritySummary) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_severity_proto_msgTypes[1]
+	mi := &file_prwarden_v1_severity_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -177,7 +272,7 @@ func (x *SeveritySummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SeveritySummary.ProtoReflect.Descriptor instead.
 func (*SeveritySummary) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{1}
+	return file_prwarden_v1_severity_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *SeveritySummary) GetCritical() int32 {
@@ -236,7 +331,15 @@ const file_prwarden_v1_severity_proto_rawDesc = "" +
 	"\x06medium\x10\x03\x12\v\n" +
 	"\awarning\x10\x04\x12\a\n" +
 	"\x03low\x10\x05\x12\b\n" +
-	"\x04info\x10\x06\"\x99\x01\n" +
+	"\x04info\x10\x06\"E\n" +
+	"\n" +
+	"Confidence\"7\n" +
+	"\x05Level\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\b\n" +
+	"\x04high\x10\x01\x12\n" +
+	"\n" +
+	"\x06medium\x10\x02\x12\a\n" +
+	"\x03low\x10\x03\"\x99\x01\n" +
 	"\x0fSeveritySummary\x12\x1a\n" +
 	"\bcritical\x18\x01 \x01(\x05R\bcritical\x12\x12\n" +
 	"\x04high\x18\x02 \x01(\x05R\x04high\x12\x16\n" +
@@ -258,12 +361,14 @@ func file_prwarden_v1_severity_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_severity_proto_rawDescData
 }
 
-var file_prwarden_v1_severity_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_prwarden_v1_severity_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_prwarden_v1_severity_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_prwarden_v1_severity_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_prwarden_v1_severity_proto_goTypes = []any{
 	(Severity_Level)(0),     // 0: prwarden.v1.Severity.Level
-	(*Severity)(nil),        // 1: prwarden.v1.Severity
-	(*SeveritySummary)(nil), // 2: prwarden.v1.SeveritySummary
+	(Confidence_Level)(0),   // 1: prwarden.v1.Confidence.Level
+	(*Severity)(nil),        // 2: prwarden.v1.Severity
+	(*Confidence)(nil),      // 3: prwarden.v1.Confidence
+	(*SeveritySummary)(nil), // 4: prwarden.v1.SeveritySummary
 }
 var file_prwarden_v1_severity_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -283,8 +388,8 @@ func file_prwarden_v1_severity_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_severity_proto_rawDesc), len(file_prwarden_v1_severity_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   2,
+			NumEnums:      2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

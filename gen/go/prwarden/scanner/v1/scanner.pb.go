@@ -666,6 +666,8 @@ type ScanRule struct {
 	Supersedes []string `protobuf:"bytes,20,rep,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// Kinds of files not to look at, as in prwarden.v1.Rule.
 	Skip []string `protobuf:"bytes,21,rep,name=skip,proto3" json:"skip,omitempty"`
+	// `high`, `medium` or `low`; empty for `medium`.
+	Confidence string `protobuf:"bytes,22,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// Where a match counts: `code`, `comment`, `string`; anywhere when empty.
 	In            []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -847,6 +849,13 @@ func (x *ScanRule) GetSkip() []string {
 		return x.Skip
 	}
 	return nil
+}
+
+func (x *ScanRule) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
 }
 
 func (x *ScanRule) GetIn() []string {
@@ -1184,7 +1193,9 @@ type ScanFinding struct {
 	Suppression *ScanSuppression `protobuf:"bytes,14,opt,name=suppression,proto3" json:"suppression,omitempty"`
 	// Whether the rule is only observed; then the same is true as of suppressed ones.
 	// Never with `suppression`.
-	Observed      bool `protobuf:"varint,15,opt,name=observed,proto3" json:"observed,omitempty"`
+	Observed bool `protobuf:"varint,15,opt,name=observed,proto3" json:"observed,omitempty"`
+	// `high`, `medium` or `low`, as that of the rule; empty for `medium`.
+	Confidence    string `protobuf:"bytes,16,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1322,6 +1333,13 @@ func (x *ScanFinding) GetObserved() bool {
 		return x.Observed
 	}
 	return false
+}
+
+func (x *ScanFinding) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
 }
 
 // ScanSuppression is a comment that accepts a finding.
@@ -2705,7 +2723,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xa5\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xc5\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2733,7 +2751,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"supersedes\x18\x14 \x03(\tR\n" +
 	"supersedes\x12\x12\n" +
-	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x0e\n" +
+	"\x04skip\x18\x15 \x03(\tR\x04skip\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x16 \x01(\tR\n" +
+	"confidence\x12\x0e\n" +
 	"\x02in\x18( \x03(\tR\x02in\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
@@ -2764,7 +2785,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xe0\x03\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\x80\x04\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -2782,7 +2803,10 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x10utf16_end_column\x18\f \x01(\x05R\x0eutf16EndColumn\x12\x1b\n" +
 	"\tline_hash\x18\r \x01(\tR\blineHash\x12F\n" +
 	"\vsuppression\x18\x0e \x01(\v2$.prwarden.scanner.v1.ScanSuppressionR\vsuppression\x12\x1a\n" +
-	"\bobserved\x18\x0f \x01(\bR\bobserved\"S\n" +
+	"\bobserved\x18\x0f \x01(\bR\bobserved\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x10 \x01(\tR\n" +
+	"confidence\"S\n" +
 	"\x0fScanSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x12\n" +

@@ -28,7 +28,7 @@ from prwarden.v1 import review_pb2 as prwarden_dot_v1_dot_review__pb2
 from prwarden.v1 import severity_pb2 as prwarden_dot_v1_dot_severity__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18prwarden/v1/policy.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\x9a\x10\n\x06Policy\x12\x18\n\x07\x64isable\x18\x01 \x03(\tR\x07\x64isable\x12=\n\x08override\x18\x02 \x03(\x0b\x32!.prwarden.v1.Policy.OverrideEntryR\x08override\x12\x32\n\x06locked\x18\x03 \x01(\x0b\x32\x1a.prwarden.v1.Policy.LockedR\x06locked\x12\x41\n\x0bsuppression\x18\x04 \x01(\x0b\x32\x1f.prwarden.v1.Policy.SuppressionR\x0bsuppression\x12\x39\n\x07\x66\x61il_on\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x00R\x06\x66\x61ilOn\x88\x01\x01\x12/\n\x05skips\x18\x06 \x01(\x0b\x32\x19.prwarden.v1.Policy.SkipsR\x05skips\x12\x35\n\x07publish\x18\n \x01(\x0b\x32\x1b.prwarden.v1.Policy.PublishR\x07publish\x12\x12\n\x04\x65tag\x18\x07 \x01(\tR\x04\x65tag\x12\x39\n\nupdated_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\"\n\nupdated_by\x18\t \x01(\tH\x01R\tupdatedBy\x88\x01\x01\x1ao\n\x08Override\x12<\n\x08severity\x18\x01 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x00R\x08severity\x88\x01\x01\x12\x18\n\x07\x65xclude\x18\x02 \x03(\tR\x07\x65xcludeB\x0b\n\t_severity\x1a:\n\x06Locked\x12\x14\n\x05rules\x18\x01 \x03(\tR\x05rules\x12\x1a\n\x08rulesets\x18\x02 \x03(\tR\x08rulesets\x1a\xc6\x02\n\x0bSuppression\x12\x1d\n\x07\x61llowed\x18\x01 \x01(\x08H\x00R\x07\x61llowed\x88\x01\x01\x12\x35\n\x05up_to\x18\x02 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x01R\x04upTo\x88\x01\x01\x12\x1d\n\x07secrets\x18\x03 \x01(\x08H\x02R\x07secrets\x88\x01\x01\x12*\n\x0erequire_reason\x18\x04 \x01(\x08H\x03R\rrequireReason\x88\x01\x01\x12$\n\x0brequire_end\x18\x05 \x01(\x08H\x04R\nrequireEnd\x88\x01\x01\x12\x1e\n\x08max_days\x18\x06 \x01(\x05H\x05R\x07maxDays\x88\x01\x01\x42\n\n\x08_allowedB\x08\n\x06_up_toB\n\n\x08_secretsB\x11\n\x0f_require_reasonB\x0e\n\x0c_require_endB\x0b\n\t_max_days\x1a?\n\x05Skips\x12\x36\n\ttolerated\x18\x01 \x03(\x0e\x32\x18.prwarden.v1.Skip.ReasonR\ttolerated\x1a\xfc\x06\n\x07Publish\x12\x19\n\x05\x63heck\x18\x01 \x01(\x08H\x00R\x05\x63heck\x88\x01\x01\x12\x1f\n\x08\x63omments\x18\x02 \x01(\tH\x01R\x08\x63omments\x88\x01\x01\x12\x43\n\x0c\x63omments_min\x18\x03 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x02R\x0b\x63ommentsMin\x88\x01\x01\x12&\n\x0c\x63omments_max\x18\x04 \x01(\x05H\x03R\x0b\x63ommentsMax\x88\x01\x01\x12\x1d\n\x07summary\x18\x05 \x01(\tH\x04R\x07summary\x88\x01\x01\x12\x1b\n\x06\x64rafts\x18\x06 \x01(\x08H\x05R\x06\x64rafts\x88\x01\x01\x12\x31\n\x12\x66orks_comments_max\x18\x07 \x01(\x05H\x06R\x10\x66orksCommentsMax\x88\x01\x01\x12L\n\x0crepositories\x18\x08 \x03(\x0b\x32(.prwarden.v1.Policy.Publish.RepositoriesR\x0crepositories\x1a\xa3\x03\n\x0cRepositories\x12\x14\n\x05match\x18\x01 \x03(\tR\x05match\x12\x19\n\x05\x63heck\x18\x02 \x01(\x08H\x00R\x05\x63heck\x88\x01\x01\x12\x1f\n\x08\x63omments\x18\x03 \x01(\tH\x01R\x08\x63omments\x88\x01\x01\x12\x43\n\x0c\x63omments_min\x18\x04 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x02R\x0b\x63ommentsMin\x88\x01\x01\x12&\n\x0c\x63omments_max\x18\x05 \x01(\x05H\x03R\x0b\x63ommentsMax\x88\x01\x01\x12\x1d\n\x07summary\x18\x06 \x01(\tH\x04R\x07summary\x88\x01\x01\x12\x1b\n\x06\x64rafts\x18\x07 \x01(\x08H\x05R\x06\x64rafts\x88\x01\x01\x12\x31\n\x12\x66orks_comments_max\x18\x08 \x01(\x05H\x06R\x10\x66orksCommentsMax\x88\x01\x01\x42\x08\n\x06_checkB\x0b\n\t_commentsB\x0f\n\r_comments_minB\x0f\n\r_comments_maxB\n\n\x08_summaryB\t\n\x07_draftsB\x15\n\x13_forks_comments_maxB\x08\n\x06_checkB\x0b\n\t_commentsB\x0f\n\r_comments_minB\x0f\n\r_comments_maxB\n\n\x08_summaryB\t\n\x07_draftsB\x15\n\x13_forks_comments_max\x1aY\n\rOverrideEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x32\n\x05value\x18\x02 \x01(\x0b\x32\x1c.prwarden.v1.Policy.OverrideR\x05value:\x02\x38\x01\x42\n\n\x08_fail_onB\r\n\x0b_updated_by\"\x12\n\x10GetPolicyRequest\"@\n\x11GetPolicyResponse\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy\"?\n\x10SetPolicyRequest\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy\"@\n\x11SetPolicyResponse\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy2\xbc\x01\n\rPolicyService\x12J\n\tGetPolicy\x12\x1d.prwarden.v1.GetPolicyRequest\x1a\x1e.prwarden.v1.GetPolicyResponse\x12_\n\tSetPolicy\x12\x1d.prwarden.v1.SetPolicyRequest\x1a\x1e.prwarden.v1.SetPolicyResponse\"\x13\xb2\xfb\x18\x0f\n\rpolicy.updateBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18prwarden/v1/policy.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\x1a\x18prwarden/v1/review.proto\x1a\x1aprwarden/v1/severity.proto\"\xd9\x10\n\x06Policy\x12\x18\n\x07\x64isable\x18\x01 \x03(\tR\x07\x64isable\x12=\n\x08override\x18\x02 \x03(\x0b\x32!.prwarden.v1.Policy.OverrideEntryR\x08override\x12\x32\n\x06locked\x18\x03 \x01(\x0b\x32\x1a.prwarden.v1.Policy.LockedR\x06locked\x12\x41\n\x0bsuppression\x18\x04 \x01(\x0b\x32\x1f.prwarden.v1.Policy.SuppressionR\x0bsuppression\x12\x39\n\x07\x66\x61il_on\x18\x05 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x00R\x06\x66\x61ilOn\x88\x01\x01\x12/\n\x05skips\x18\x06 \x01(\x0b\x32\x19.prwarden.v1.Policy.SkipsR\x05skips\x12\x35\n\x07publish\x18\n \x01(\x0b\x32\x1b.prwarden.v1.Policy.PublishR\x07publish\x12*\n\x0elow_confidence\x18\x0b \x01(\tH\x01R\rlowConfidence\x88\x01\x01\x12\x12\n\x04\x65tag\x18\x07 \x01(\tR\x04\x65tag\x12\x39\n\nupdated_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\"\n\nupdated_by\x18\t \x01(\tH\x02R\tupdatedBy\x88\x01\x01\x1ao\n\x08Override\x12<\n\x08severity\x18\x01 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x00R\x08severity\x88\x01\x01\x12\x18\n\x07\x65xclude\x18\x02 \x03(\tR\x07\x65xcludeB\x0b\n\t_severity\x1a:\n\x06Locked\x12\x14\n\x05rules\x18\x01 \x03(\tR\x05rules\x12\x1a\n\x08rulesets\x18\x02 \x03(\tR\x08rulesets\x1a\xc6\x02\n\x0bSuppression\x12\x1d\n\x07\x61llowed\x18\x01 \x01(\x08H\x00R\x07\x61llowed\x88\x01\x01\x12\x35\n\x05up_to\x18\x02 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x01R\x04upTo\x88\x01\x01\x12\x1d\n\x07secrets\x18\x03 \x01(\x08H\x02R\x07secrets\x88\x01\x01\x12*\n\x0erequire_reason\x18\x04 \x01(\x08H\x03R\rrequireReason\x88\x01\x01\x12$\n\x0brequire_end\x18\x05 \x01(\x08H\x04R\nrequireEnd\x88\x01\x01\x12\x1e\n\x08max_days\x18\x06 \x01(\x05H\x05R\x07maxDays\x88\x01\x01\x42\n\n\x08_allowedB\x08\n\x06_up_toB\n\n\x08_secretsB\x11\n\x0f_require_reasonB\x0e\n\x0c_require_endB\x0b\n\t_max_days\x1a?\n\x05Skips\x12\x36\n\ttolerated\x18\x01 \x03(\x0e\x32\x18.prwarden.v1.Skip.ReasonR\ttolerated\x1a\xfc\x06\n\x07Publish\x12\x19\n\x05\x63heck\x18\x01 \x01(\x08H\x00R\x05\x63heck\x88\x01\x01\x12\x1f\n\x08\x63omments\x18\x02 \x01(\tH\x01R\x08\x63omments\x88\x01\x01\x12\x43\n\x0c\x63omments_min\x18\x03 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x02R\x0b\x63ommentsMin\x88\x01\x01\x12&\n\x0c\x63omments_max\x18\x04 \x01(\x05H\x03R\x0b\x63ommentsMax\x88\x01\x01\x12\x1d\n\x07summary\x18\x05 \x01(\tH\x04R\x07summary\x88\x01\x01\x12\x1b\n\x06\x64rafts\x18\x06 \x01(\x08H\x05R\x06\x64rafts\x88\x01\x01\x12\x31\n\x12\x66orks_comments_max\x18\x07 \x01(\x05H\x06R\x10\x66orksCommentsMax\x88\x01\x01\x12L\n\x0crepositories\x18\x08 \x03(\x0b\x32(.prwarden.v1.Policy.Publish.RepositoriesR\x0crepositories\x1a\xa3\x03\n\x0cRepositories\x12\x14\n\x05match\x18\x01 \x03(\tR\x05match\x12\x19\n\x05\x63heck\x18\x02 \x01(\x08H\x00R\x05\x63heck\x88\x01\x01\x12\x1f\n\x08\x63omments\x18\x03 \x01(\tH\x01R\x08\x63omments\x88\x01\x01\x12\x43\n\x0c\x63omments_min\x18\x04 \x01(\x0e\x32\x1b.prwarden.v1.Severity.LevelH\x02R\x0b\x63ommentsMin\x88\x01\x01\x12&\n\x0c\x63omments_max\x18\x05 \x01(\x05H\x03R\x0b\x63ommentsMax\x88\x01\x01\x12\x1d\n\x07summary\x18\x06 \x01(\tH\x04R\x07summary\x88\x01\x01\x12\x1b\n\x06\x64rafts\x18\x07 \x01(\x08H\x05R\x06\x64rafts\x88\x01\x01\x12\x31\n\x12\x66orks_comments_max\x18\x08 \x01(\x05H\x06R\x10\x66orksCommentsMax\x88\x01\x01\x42\x08\n\x06_checkB\x0b\n\t_commentsB\x0f\n\r_comments_minB\x0f\n\r_comments_maxB\n\n\x08_summaryB\t\n\x07_draftsB\x15\n\x13_forks_comments_maxB\x08\n\x06_checkB\x0b\n\t_commentsB\x0f\n\r_comments_minB\x0f\n\r_comments_maxB\n\n\x08_summaryB\t\n\x07_draftsB\x15\n\x13_forks_comments_max\x1aY\n\rOverrideEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x32\n\x05value\x18\x02 \x01(\x0b\x32\x1c.prwarden.v1.Policy.OverrideR\x05value:\x02\x38\x01\x42\n\n\x08_fail_onB\x11\n\x0f_low_confidenceB\r\n\x0b_updated_by\"\x12\n\x10GetPolicyRequest\"@\n\x11GetPolicyResponse\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy\"?\n\x10SetPolicyRequest\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy\"@\n\x11SetPolicyResponse\x12+\n\x06policy\x18\x01 \x01(\x0b\x32\x13.prwarden.v1.PolicyR\x06policy2\xbc\x01\n\rPolicyService\x12J\n\tGetPolicy\x12\x1d.prwarden.v1.GetPolicyRequest\x1a\x1e.prwarden.v1.GetPolicyResponse\x12_\n\tSetPolicy\x12\x1d.prwarden.v1.SetPolicyRequest\x1a\x1e.prwarden.v1.SetPolicyResponse\"\x13\xb2\xfb\x18\x0f\n\rpolicy.updateBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,29 +41,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_POLICYSERVICE'].methods_by_name['SetPolicy']._loaded_options = None
   _globals['_POLICYSERVICE'].methods_by_name['SetPolicy']._serialized_options = b'\262\373\030\017\n\rpolicy.update'
   _globals['_POLICY']._serialized_start=154
-  _globals['_POLICY']._serialized_end=2228
-  _globals['_POLICY_OVERRIDE']._serialized_start=650
-  _globals['_POLICY_OVERRIDE']._serialized_end=761
-  _globals['_POLICY_LOCKED']._serialized_start=763
-  _globals['_POLICY_LOCKED']._serialized_end=821
-  _globals['_POLICY_SUPPRESSION']._serialized_start=824
-  _globals['_POLICY_SUPPRESSION']._serialized_end=1150
-  _globals['_POLICY_SKIPS']._serialized_start=1152
-  _globals['_POLICY_SKIPS']._serialized_end=1215
-  _globals['_POLICY_PUBLISH']._serialized_start=1218
-  _globals['_POLICY_PUBLISH']._serialized_end=2110
-  _globals['_POLICY_PUBLISH_REPOSITORIES']._serialized_start=1588
-  _globals['_POLICY_PUBLISH_REPOSITORIES']._serialized_end=2007
-  _globals['_POLICY_OVERRIDEENTRY']._serialized_start=2112
-  _globals['_POLICY_OVERRIDEENTRY']._serialized_end=2201
-  _globals['_GETPOLICYREQUEST']._serialized_start=2230
-  _globals['_GETPOLICYREQUEST']._serialized_end=2248
-  _globals['_GETPOLICYRESPONSE']._serialized_start=2250
-  _globals['_GETPOLICYRESPONSE']._serialized_end=2314
-  _globals['_SETPOLICYREQUEST']._serialized_start=2316
-  _globals['_SETPOLICYREQUEST']._serialized_end=2379
-  _globals['_SETPOLICYRESPONSE']._serialized_start=2381
-  _globals['_SETPOLICYRESPONSE']._serialized_end=2445
-  _globals['_POLICYSERVICE']._serialized_start=2448
-  _globals['_POLICYSERVICE']._serialized_end=2636
+  _globals['_POLICY']._serialized_end=2291
+  _globals['_POLICY_OVERRIDE']._serialized_start=694
+  _globals['_POLICY_OVERRIDE']._serialized_end=805
+  _globals['_POLICY_LOCKED']._serialized_start=807
+  _globals['_POLICY_LOCKED']._serialized_end=865
+  _globals['_POLICY_SUPPRESSION']._serialized_start=868
+  _globals['_POLICY_SUPPRESSION']._serialized_end=1194
+  _globals['_POLICY_SKIPS']._serialized_start=1196
+  _globals['_POLICY_SKIPS']._serialized_end=1259
+  _globals['_POLICY_PUBLISH']._serialized_start=1262
+  _globals['_POLICY_PUBLISH']._serialized_end=2154
+  _globals['_POLICY_PUBLISH_REPOSITORIES']._serialized_start=1632
+  _globals['_POLICY_PUBLISH_REPOSITORIES']._serialized_end=2051
+  _globals['_POLICY_OVERRIDEENTRY']._serialized_start=2156
+  _globals['_POLICY_OVERRIDEENTRY']._serialized_end=2245
+  _globals['_GETPOLICYREQUEST']._serialized_start=2293
+  _globals['_GETPOLICYREQUEST']._serialized_end=2311
+  _globals['_GETPOLICYRESPONSE']._serialized_start=2313
+  _globals['_GETPOLICYRESPONSE']._serialized_end=2377
+  _globals['_SETPOLICYREQUEST']._serialized_start=2379
+  _globals['_SETPOLICYREQUEST']._serialized_end=2442
+  _globals['_SETPOLICYRESPONSE']._serialized_start=2444
+  _globals['_SETPOLICYRESPONSE']._serialized_end=2508
+  _globals['_POLICYSERVICE']._serialized_start=2511
+  _globals['_POLICYSERVICE']._serialized_end=2699
 # @@protoc_insertion_point(module_scope)

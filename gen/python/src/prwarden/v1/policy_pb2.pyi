@@ -307,12 +307,18 @@ class Policy(google.protobuf.message.Message):
     FAIL_ON_FIELD_NUMBER: builtins.int
     SKIPS_FIELD_NUMBER: builtins.int
     PUBLISH_FIELD_NUMBER: builtins.int
+    LOW_CONFIDENCE_FIELD_NUMBER: builtins.int
     ETAG_FIELD_NUMBER: builtins.int
     UPDATED_AT_FIELD_NUMBER: builtins.int
     UPDATED_BY_FIELD_NUMBER: builtins.int
     fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType
     """The least severity that fails. A request can only be stricter. When not
     given each request decides.
+    """
+    low_confidence: builtins.str
+    """What becomes of findings of rules with the confidence `low`: with `hide` they are in
+    `observed` of a review only, are never published and never make it fail; with
+    `count` they are as others. `hide` when not given.
     """
     etag: builtins.str
     """Stands for the content of the policy. In a request it is the one that the
@@ -362,14 +368,17 @@ class Policy(google.protobuf.message.Message):
         fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
         skips: Global___Policy.Skips | None = ...,
         publish: Global___Policy.Publish | None = ...,
+        low_confidence: builtins.str | None = ...,
         etag: builtins.str = ...,
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "fail_on", b"fail_on", "locked", b"locked", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_updated_by", b"_updated_by", "disable", b"disable", "etag", b"etag", "fail_on", b"fail_on", "locked", b"locked", "override", b"override", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_low_confidence", b"_low_confidence", "_updated_by", b"_updated_by", "fail_on", b"fail_on", "locked", b"locked", "low_confidence", b"low_confidence", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_fail_on", b"_fail_on", "_low_confidence", b"_low_confidence", "_updated_by", b"_updated_by", "disable", b"disable", "etag", b"etag", "fail_on", b"fail_on", "locked", b"locked", "low_confidence", b"low_confidence", "override", b"override", "publish", b"publish", "skips", b"skips", "suppression", b"suppression", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_fail_on", b"_fail_on"]) -> typing.Literal["fail_on"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_low_confidence", b"_low_confidence"]) -> typing.Literal["low_confidence"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_updated_by", b"_updated_by"]) -> typing.Literal["updated_by"] | None: ...
 

@@ -695,6 +695,7 @@ class Finding(google.protobuf.message.Message):
     LINE_HASH_FIELD_NUMBER: builtins.int
     SUPPRESSION_FIELD_NUMBER: builtins.int
     TRIAGE_FIELD_NUMBER: builtins.int
+    CONFIDENCE_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, always as `<category>/<rule-name>`."""
     severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
@@ -736,6 +737,8 @@ class Finding(google.protobuf.message.Message):
     Absent for rules that mask what they match, or when a line that it is made
     of has a masked part, and for findings about the rules file.
     """
+    confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType
+    """How often the rule is right. Findings of the category `meta` are `high`."""
     @property
     def suppression(self) -> Global___Suppression:
         """The comment that suppresses the finding; absent unless one does."""
@@ -767,9 +770,12 @@ class Finding(google.protobuf.message.Message):
         line_hash: builtins.str | None = ...,
         suppression: Global___Suppression | None = ...,
         triage: prwarden.v1.triage_pb2.Triage | None = ...,
+        confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "confidence", b"confidence", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "confidence", b"confidence", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_file_bytes", b"_file_bytes"]) -> typing.Literal["file_bytes"] | None: ...
     @typing.overload

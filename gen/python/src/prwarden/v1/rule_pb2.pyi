@@ -253,6 +253,7 @@ class Rule(google.protobuf.message.Message):
     UPDATED_AT_FIELD_NUMBER: builtins.int
     UPDATED_BY_FIELD_NUMBER: builtins.int
     SKIP_FIELD_NUMBER: builtins.int
+    CONFIDENCE_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
     part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and
@@ -301,6 +302,10 @@ class Rule(google.protobuf.message.Message):
     """
     updated_by: builtins.str
     """Who last changed the rule; absent where created_by is."""
+    confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType
+    """How often the rule is right; `medium` when not given. Not `low` with the severities
+    `critical` and `high`.
+    """
     @property
     def paths(self) -> Global___Rule.Paths:
         """The files that the rule looks at; all when not given."""
@@ -400,9 +405,12 @@ class Rule(google.protobuf.message.Message):
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
         skip: collections.abc.Iterable[builtins.str] | None = ...,
+        confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "matching_cost", b"matching_cost", "mode", b"mode", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_mode", b"_mode", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "allow", b"allow", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "id", b"id", "in", b"in", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_created_by", b"_created_by"]) -> typing.Literal["created_by"] | None: ...
     @typing.overload

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1aprwarden/v1/severity.proto\x12\x0bprwarden.v1\"h\n\x08Severity\"\\\n\x05Level\x12\x0f\n\x0bunspecified\x10\x00\x12\x0c\n\x08\x63ritical\x10\x01\x12\x08\n\x04high\x10\x02\x12\n\n\x06medium\x10\x03\x12\x0b\n\x07warning\x10\x04\x12\x07\n\x03low\x10\x05\x12\x08\n\x04info\x10\x06\"\x99\x01\n\x0fSeveritySummary\x12\x1a\n\x08\x63ritical\x18\x01 \x01(\x05R\x08\x63ritical\x12\x12\n\x04high\x18\x02 \x01(\x05R\x04high\x12\x16\n\x06medium\x18\x03 \x01(\x05R\x06medium\x12\x18\n\x07warning\x18\x04 \x01(\x05R\x07warning\x12\x10\n\x03low\x18\x05 \x01(\x05R\x03low\x12\x12\n\x04info\x18\x06 \x01(\x05R\x04infoBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1aprwarden/v1/severity.proto\x12\x0bprwarden.v1\"h\n\x08Severity\"\\\n\x05Level\x12\x0f\n\x0bunspecified\x10\x00\x12\x0c\n\x08\x63ritical\x10\x01\x12\x08\n\x04high\x10\x02\x12\n\n\x06medium\x10\x03\x12\x0b\n\x07warning\x10\x04\x12\x07\n\x03low\x10\x05\x12\x08\n\x04info\x10\x06\"E\n\nConfidence\"7\n\x05Level\x12\x0f\n\x0bunspecified\x10\x00\x12\x08\n\x04high\x10\x01\x12\n\n\x06medium\x10\x02\x12\x07\n\x03low\x10\x03\"\x99\x01\n\x0fSeveritySummary\x12\x1a\n\x08\x63ritical\x18\x01 \x01(\x05R\x08\x63ritical\x12\x12\n\x04high\x18\x02 \x01(\x05R\x04high\x12\x16\n\x06medium\x18\x03 \x01(\x05R\x06medium\x12\x18\n\x07warning\x18\x04 \x01(\x05R\x07warning\x12\x10\n\x03low\x18\x05 \x01(\x05R\x03low\x12\x12\n\x04info\x18\x06 \x01(\x05R\x04infoBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEVERITY']._serialized_end=147
   _globals['_SEVERITY_LEVEL']._serialized_start=55
   _globals['_SEVERITY_LEVEL']._serialized_end=147
-  _globals['_SEVERITYSUMMARY']._serialized_start=150
-  _globals['_SEVERITYSUMMARY']._serialized_end=303
+  _globals['_CONFIDENCE']._serialized_start=149
+  _globals['_CONFIDENCE']._serialized_end=218
+  _globals['_CONFIDENCE_LEVEL']._serialized_start=163
+  _globals['_CONFIDENCE_LEVEL']._serialized_end=218
+  _globals['_SEVERITYSUMMARY']._serialized_start=221
+  _globals['_SEVERITYSUMMARY']._serialized_end=374
 # @@protoc_insertion_point(module_scope)

@@ -77,6 +77,49 @@ class Severity(google.protobuf.message.Message):
 Global___Severity: typing_extensions.TypeAlias = Severity
 
 @typing.final
+class Confidence(google.protobuf.message.Message):
+    """Confidence is a name space for the words of confidence."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Level:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _LevelEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Confidence._Level.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Confidence._Level.ValueType  # 0
+        """Not given: medium. Never sent by the server."""
+        high: Confidence._Level.ValueType  # 1
+        """In at least 9 of 10 findings."""
+        medium: Confidence._Level.ValueType  # 2
+        """In at least 7 of 10 findings."""
+        low: Confidence._Level.ValueType  # 3
+        """Less often. Findings are in `observed` of a review only and never make it fail,
+        unless the policy says otherwise in `low_confidence`.
+        """
+
+    class Level(_Level, metaclass=_LevelEnumTypeWrapper):
+        """Level says how often a rule is right about what it finds."""
+
+    unspecified: Confidence.Level.ValueType  # 0
+    """Not given: medium. Never sent by the server."""
+    high: Confidence.Level.ValueType  # 1
+    """In at least 9 of 10 findings."""
+    medium: Confidence.Level.ValueType  # 2
+    """In at least 7 of 10 findings."""
+    low: Confidence.Level.ValueType  # 3
+    """Less often. Findings are in `observed` of a review only and never make it fail,
+    unless the policy says otherwise in `low_confidence`.
+    """
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___Confidence: typing_extensions.TypeAlias = Confidence
+
+@typing.final
 class SeveritySummary(google.protobuf.message.Message):
     """SeveritySummary counts findings by severity. All six counts are always
     present in JSON, zero included.

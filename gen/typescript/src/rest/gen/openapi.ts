@@ -1351,6 +1351,15 @@ export interface components {
          * @enum {string}
          */
         CodeHostKind: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket" | "bitbucket_server";
+        /**
+         * @description Level says how often a rule is right about what it finds.
+         *
+         *     - high: In at least 9 of 10 findings.
+         *     - medium: In at least 7 of 10 findings.
+         *     - low: Less often. Findings are in `observed` of a review only and never make it fail, unless the policy says otherwise in `low_confidence`.
+         * @enum {string}
+         */
+        ConfidenceLevel: "high" | "medium" | "low";
         /** @description Connection is an organization's way to a code host. */
         Connection: {
             /** @description Owner of the App's installation, or whose the token is; absent when not known yet. */
@@ -1771,6 +1780,8 @@ export interface components {
              * @description Column of the start of the match, in bytes from 1.
              */
             column: number;
+            /** @description How often the rule is right. Findings of the category `meta` are `high`. */
+            confidence: components["schemas"]["ConfidenceLevel"];
             /**
              * Format: int32
              * @description Column after the last byte of the match on `end_line`, in bytes from 1.
@@ -2391,6 +2402,11 @@ export interface components {
             fail_on?: components["schemas"]["SeverityLevel"];
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLocked"];
+            /**
+             * @description What becomes of findings of rules with the confidence `low`: with `hide` they are in `observed` of a review only, are never published and never make it fail; with `count` they are as others. `hide` when not given.
+             * @enum {string}
+             */
+            low_confidence?: "hide" | "count";
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
             override: {
                 [key: string]: components["schemas"]["PolicyOverride"];
@@ -2419,6 +2435,11 @@ export interface components {
             fail_on?: components["schemas"]["SeverityLevel"];
             /** @description The rules that no repository can switch off; none when not given. */
             locked?: components["schemas"]["PolicyLockedInput"];
+            /**
+             * @description What becomes of findings of rules with the confidence `low`: with `hide` they are in `observed` of a review only, are never published and never make it fail; with `count` they are as others. `hide` when not given.
+             * @enum {string}
+             */
+            low_confidence?: "hide" | "count";
             /** @description Changes of default rules, and of findings of the category `meta`, by id. */
             override?: {
                 [key: string]: components["schemas"]["PolicyOverrideInput"];
@@ -2885,6 +2906,8 @@ export interface components {
             allow: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /**
              * Format: date-time
              * @description When the rule was created. Absent on rules of the default ruleset and of a rules file.
@@ -3006,6 +3029,8 @@ export interface components {
             allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
             /** @description A match is a hit only when its text looks random. */
@@ -3061,6 +3086,8 @@ export interface components {
             allow?: string[];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
+            confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description Whether the rule is matched at all; true when not given. A comment that suppresses findings may name a rule that is not. */
             enabled?: boolean;
             /** @description A match is a hit only when its text looks random. */
@@ -6899,6 +6926,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7123,6 +7151,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 10,
+                     *           "confidence": "high",
                      *           "end_column": 15,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7305,6 +7334,7 @@ export interface operations {
                      *       "findings": [
                      *         {
                      *           "column": 9,
+                     *           "confidence": "high",
                      *           "end_column": 14,
                      *           "end_line": 17,
                      *           "file": "src/cart.js",
@@ -7556,6 +7586,7 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "confidence": "high",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
@@ -7614,6 +7645,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
@@ -7705,6 +7737,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
@@ -7822,6 +7855,7 @@ export interface operations {
                  *           "log.Print(\"x\")"
                  *         ]
                  *       },
+                 *       "confidence": "high",
                  *       "enabled": true,
                  *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
                  *       "id": "no-print",
@@ -7880,6 +7914,7 @@ export interface operations {
                      *           "log.Print(\"x\")"
                      *         ]
                      *       },
+                     *       "confidence": "high",
                      *       "created_at": "2026-11-20T09:30:00Z",
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
@@ -8272,6 +8307,7 @@ export interface operations {
                      *               "log.Print(\"x\")"
                      *             ]
                      *           },
+                     *           "confidence": "high",
                      *           "created_at": "2026-11-20T09:30:00Z",
                      *           "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *           "enabled": true,

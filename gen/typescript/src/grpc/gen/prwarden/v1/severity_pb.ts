@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/severity.proto.
  */
 export const file_prwarden_v1_severity: GenFile = /*@__PURE__*/
-  fileDesc("ChpwcndhcmRlbi92MS9zZXZlcml0eS5wcm90bxILcHJ3YXJkZW4udjEiaAoIU2V2ZXJpdHkiXAoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIMCghjcml0aWNhbBABEggKBGhpZ2gQAhIKCgZtZWRpdW0QAxILCgd3YXJuaW5nEAQSBwoDbG93EAUSCAoEaW5mbxAGIm0KD1NldmVyaXR5U3VtbWFyeRIQCghjcml0aWNhbBgBIAEoBRIMCgRoaWdoGAIgASgFEg4KBm1lZGl1bRgDIAEoBRIPCgd3YXJuaW5nGAQgASgFEgsKA2xvdxgFIAEoBRIMCgRpbmZvGAYgASgFQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw");
+  fileDesc("ChpwcndhcmRlbi92MS9zZXZlcml0eS5wcm90bxILcHJ3YXJkZW4udjEiaAoIU2V2ZXJpdHkiXAoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIMCghjcml0aWNhbBABEggKBGhpZ2gQAhIKCgZtZWRpdW0QAxILCgd3YXJuaW5nEAQSBwoDbG93EAUSCAoEaW5mbxAGIkUKCkNvbmZpZGVuY2UiNwoFTGV2ZWwSDwoLdW5zcGVjaWZpZWQQABIICgRoaWdoEAESCgoGbWVkaXVtEAISBwoDbG93EAMibQoPU2V2ZXJpdHlTdW1tYXJ5EhAKCGNyaXRpY2FsGAEgASgFEgwKBGhpZ2gYAiABKAUSDgoGbWVkaXVtGAMgASgFEg8KB3dhcm5pbmcYBCABKAUSCwoDbG93GAUgASgFEgwKBGluZm8YBiABKAVCTgoOaW8ucHJ3YXJkZW4udjFQAVo6Z2l0aHViLmNvbS9wcndhcmRlbi9wcndhcmRlbi9nZW4vZ28vcHJ3YXJkZW4vdjE7cHJ3YXJkZW52MWIGcHJvdG8z");
 
 /**
  * Severity is a name space for the severity words, so that other messages can
@@ -93,6 +93,63 @@ export const Severity_LevelSchema: GenEnum<Severity_Level> = /*@__PURE__*/
   enumDesc(file_prwarden_v1_severity, 0, 0);
 
 /**
+ * Confidence is a name space for the words of confidence.
+ *
+ * @generated from message prwarden.v1.Confidence
+ */
+export type Confidence = Message<"prwarden.v1.Confidence"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.Confidence.
+ * Use `create(ConfidenceSchema)` to create a new message.
+ */
+export const ConfidenceSchema: GenMessage<Confidence> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_severity, 1);
+
+/**
+ * Level says how often a rule is right about what it finds.
+ *
+ * @generated from enum prwarden.v1.Confidence.Level
+ */
+export enum Confidence_Level {
+  /**
+   * Not given: medium. Never sent by the server.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * In at least 9 of 10 findings.
+   *
+   * @generated from enum value: high = 1;
+   */
+  high = 1,
+
+  /**
+   * In at least 7 of 10 findings.
+   *
+   * @generated from enum value: medium = 2;
+   */
+  medium = 2,
+
+  /**
+   * Less often. Findings are in `observed` of a review only and never make it fail,
+   * unless the policy says otherwise in `low_confidence`.
+   *
+   * @generated from enum value: low = 3;
+   */
+  low = 3,
+}
+
+/**
+ * Describes the enum prwarden.v1.Confidence.Level.
+ */
+export const Confidence_LevelSchema: GenEnum<Confidence_Level> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_severity, 1, 0);
+
+/**
  * SeveritySummary counts findings by severity. All six counts are always
  * present in JSON, zero included.
  *
@@ -147,5 +204,5 @@ export type SeveritySummary = Message<"prwarden.v1.SeveritySummary"> & {
  * Use `create(SeveritySummarySchema)` to create a new message.
  */
 export const SeveritySummarySchema: GenMessage<SeveritySummary> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_severity, 1);
+  messageDesc(file_prwarden_v1_severity, 2);
 

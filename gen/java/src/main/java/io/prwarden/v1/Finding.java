@@ -41,6 +41,7 @@ private static final long serialVersionUID = 0L;
     fileRaw_ = com.google.protobuf.ByteString.EMPTY;
     state_ = 0;
     lineHash_ = "";
+    confidence_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -812,6 +813,43 @@ private static final long serialVersionUID = 0L;
     return triage_ == null ? io.prwarden.v1.Triage.getDefaultInstance() : triage_;
   }
 
+  public static final int CONFIDENCE_FIELD_NUMBER = 18;
+  private int confidence_ = 0;
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  @java.lang.Override public boolean hasConfidence() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  @java.lang.Override public int getConfidenceValue() {
+    return confidence_;
+  }
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  @java.lang.Override public io.prwarden.v1.Confidence.Level getConfidence() {
+    io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+    return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -876,6 +914,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000020) != 0)) {
       output.writeMessage(17, getTriage());
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      output.writeEnum(18, confidence_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -948,6 +989,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(17, getTriage());
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(18, confidence_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1013,6 +1058,10 @@ private static final long serialVersionUID = 0L;
       if (!getTriage()
           .equals(other.getTriage())) return false;
     }
+    if (hasConfidence() != other.hasConfidence()) return false;
+    if (hasConfidence()) {
+      if (confidence_ != other.confidence_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1069,6 +1118,10 @@ private static final long serialVersionUID = 0L;
     if (hasTriage()) {
       hash = (37 * hash) + TRIAGE_FIELD_NUMBER;
       hash = (53 * hash) + getTriage().hashCode();
+    }
+    if (hasConfidence()) {
+      hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
+      hash = (53 * hash) + confidence_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1237,6 +1290,7 @@ private static final long serialVersionUID = 0L;
         triageBuilder_.dispose();
         triageBuilder_ = null;
       }
+      confidence_ = 0;
       return this;
     }
 
@@ -1332,6 +1386,10 @@ private static final long serialVersionUID = 0L;
             : triageBuilder_.build();
         to_bitField0_ |= 0x00000020;
       }
+      if (((from_bitField0_ & 0x00020000) != 0)) {
+        result.confidence_ = confidence_;
+        to_bitField0_ |= 0x00000040;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1409,6 +1467,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasTriage()) {
         mergeTriage(other.getTriage());
+      }
+      if (other.hasConfidence()) {
+        setConfidenceValue(other.getConfidenceValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1525,6 +1586,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00010000;
               break;
             } // case 138
+            case 144: {
+              confidence_ = input.readEnum();
+              bitField0_ |= 0x00020000;
+              break;
+            } // case 144
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2957,6 +3023,88 @@ private static final long serialVersionUID = 0L;
         triage_ = null;
       }
       return triageBuilder_;
+    }
+
+    private int confidence_ = 0;
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return Whether the confidence field is set.
+     */
+    @java.lang.Override public boolean hasConfidence() {
+      return ((bitField0_ & 0x00020000) != 0);
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return The enum numeric value on the wire for confidence.
+     */
+    @java.lang.Override public int getConfidenceValue() {
+      return confidence_;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @param value The enum numeric value on the wire for confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidenceValue(int value) {
+      confidence_ = value;
+      bitField0_ |= 0x00020000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return The confidence.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Confidence.Level getConfidence() {
+      io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+      return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @param value The confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00020000;
+      confidence_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right. Findings of the category `meta` are `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearConfidence() {
+      bitField0_ = (bitField0_ & ~0x00020000);
+      confidence_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Finding)

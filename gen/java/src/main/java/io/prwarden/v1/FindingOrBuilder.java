@@ -350,4 +350,32 @@ public interface FindingOrBuilder extends
    * <code>.prwarden.v1.Triage triage = 17 [json_name = "triage"];</code>
    */
   io.prwarden.v1.TriageOrBuilder getTriageOrBuilder();
+
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  boolean hasConfidence();
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  int getConfidenceValue();
+  /**
+   * <pre>
+   * How often the rule is right. Findings of the category `meta` are `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 18 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  io.prwarden.v1.Confidence.Level getConfidence();
 }

@@ -35,6 +35,7 @@ private static final long serialVersionUID = 0L;
     disable_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
     failOn_ = 0;
+    lowConfidence_ = "";
     etag_ = "";
     updatedBy_ = "";
   }
@@ -8028,6 +8029,71 @@ io.prwarden.v1.Policy.Override defaultValue) {
     return publish_ == null ? io.prwarden.v1.Policy.Publish.getDefaultInstance() : publish_;
   }
 
+  public static final int LOW_CONFIDENCE_FIELD_NUMBER = 11;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object lowConfidence_ = "";
+  /**
+   * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return Whether the lowConfidence field is set.
+   */
+  @java.lang.Override
+  public boolean hasLowConfidence() {
+    return ((bitField0_ & 0x00000020) != 0);
+  }
+  /**
+   * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return The lowConfidence.
+   */
+  @java.lang.Override
+  public java.lang.String getLowConfidence() {
+    java.lang.Object ref = lowConfidence_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      lowConfidence_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return The bytes for lowConfidence.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getLowConfidenceBytes() {
+    java.lang.Object ref = lowConfidence_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      lowConfidence_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   public static final int ETAG_FIELD_NUMBER = 7;
   @SuppressWarnings("serial")
   private volatile java.lang.Object etag_ = "";
@@ -8089,7 +8155,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
    */
   @java.lang.Override
   public boolean hasUpdatedAt() {
-    return ((bitField0_ & 0x00000020) != 0);
+    return ((bitField0_ & 0x00000040) != 0);
   }
   /**
    * <pre>
@@ -8129,7 +8195,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
    */
   @java.lang.Override
   public boolean hasUpdatedBy() {
-    return ((bitField0_ & 0x00000040) != 0);
+    return ((bitField0_ & 0x00000080) != 0);
   }
   /**
    * <pre>
@@ -8215,14 +8281,17 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 7, etag_);
     }
-    if (((bitField0_ & 0x00000020) != 0)) {
+    if (((bitField0_ & 0x00000040) != 0)) {
       output.writeMessage(8, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000040) != 0)) {
+    if (((bitField0_ & 0x00000080) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 9, updatedBy_);
     }
     if (((bitField0_ & 0x00000010) != 0)) {
       output.writeMessage(10, getPublish());
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 11, lowConfidence_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -8270,16 +8339,19 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(etag_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(7, etag_);
     }
-    if (((bitField0_ & 0x00000020) != 0)) {
+    if (((bitField0_ & 0x00000040) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(8, getUpdatedAt());
     }
-    if (((bitField0_ & 0x00000040) != 0)) {
+    if (((bitField0_ & 0x00000080) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(9, updatedBy_);
     }
     if (((bitField0_ & 0x00000010) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(10, getPublish());
+    }
+    if (((bitField0_ & 0x00000020) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(11, lowConfidence_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -8323,6 +8395,11 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (hasPublish()) {
       if (!getPublish()
           .equals(other.getPublish())) return false;
+    }
+    if (hasLowConfidence() != other.hasLowConfidence()) return false;
+    if (hasLowConfidence()) {
+      if (!getLowConfidence()
+          .equals(other.getLowConfidence())) return false;
     }
     if (!getEtag()
         .equals(other.getEtag())) return false;
@@ -8374,6 +8451,10 @@ io.prwarden.v1.Policy.Override defaultValue) {
     if (hasPublish()) {
       hash = (37 * hash) + PUBLISH_FIELD_NUMBER;
       hash = (53 * hash) + getPublish().hashCode();
+    }
+    if (hasLowConfidence()) {
+      hash = (37 * hash) + LOW_CONFIDENCE_FIELD_NUMBER;
+      hash = (53 * hash) + getLowConfidence().hashCode();
     }
     hash = (37 * hash) + ETAG_FIELD_NUMBER;
     hash = (53 * hash) + getEtag().hashCode();
@@ -8576,6 +8657,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         publishBuilder_.dispose();
         publishBuilder_ = null;
       }
+      lowConfidence_ = "";
       etag_ = "";
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
@@ -8653,17 +8735,21 @@ io.prwarden.v1.Policy.Override defaultValue) {
         to_bitField0_ |= 0x00000010;
       }
       if (((from_bitField0_ & 0x00000080) != 0)) {
-        result.etag_ = etag_;
+        result.lowConfidence_ = lowConfidence_;
+        to_bitField0_ |= 0x00000020;
       }
       if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.etag_ = etag_;
+      }
+      if (((from_bitField0_ & 0x00000200) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
-        to_bitField0_ |= 0x00000020;
-      }
-      if (((from_bitField0_ & 0x00000200) != 0)) {
-        result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00000040;
+      }
+      if (((from_bitField0_ & 0x00000400) != 0)) {
+        result.updatedBy_ = updatedBy_;
+        to_bitField0_ |= 0x00000080;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -8708,9 +8794,14 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (other.hasPublish()) {
         mergePublish(other.getPublish());
       }
+      if (other.hasLowConfidence()) {
+        lowConfidence_ = other.lowConfidence_;
+        bitField0_ |= 0x00000080;
+        onChanged();
+      }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x00000080;
+        bitField0_ |= 0x00000100;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -8718,7 +8809,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField0_ |= 0x00000200;
+        bitField0_ |= 0x00000400;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -8790,19 +8881,19 @@ io.prwarden.v1.Policy.Override defaultValue) {
             } // case 50
             case 58: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00000080;
+              bitField0_ |= 0x00000100;
               break;
             } // case 58
             case 66: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00000100;
+              bitField0_ |= 0x00000200;
               break;
             } // case 66
             case 74: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00000200;
+              bitField0_ |= 0x00000400;
               break;
             } // case 74
             case 82: {
@@ -8812,6 +8903,11 @@ io.prwarden.v1.Policy.Override defaultValue) {
               bitField0_ |= 0x00000040;
               break;
             } // case 82
+            case 90: {
+              lowConfidence_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 90
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -9888,6 +9984,121 @@ io.prwarden.v1.Policy.Override defaultValue) {
       return publishBuilder_;
     }
 
+    private java.lang.Object lowConfidence_ = "";
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @return Whether the lowConfidence field is set.
+     */
+    public boolean hasLowConfidence() {
+      return ((bitField0_ & 0x00000080) != 0);
+    }
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @return The lowConfidence.
+     */
+    public java.lang.String getLowConfidence() {
+      java.lang.Object ref = lowConfidence_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        lowConfidence_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @return The bytes for lowConfidence.
+     */
+    public com.google.protobuf.ByteString
+        getLowConfidenceBytes() {
+      java.lang.Object ref = lowConfidence_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        lowConfidence_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @param value The lowConfidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setLowConfidence(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      lowConfidence_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearLowConfidence() {
+      lowConfidence_ = getDefaultInstance().getLowConfidence();
+      bitField0_ = (bitField0_ & ~0x00000080);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+     * `observed` of a review only, are never published and never make it fail; with
+     * `count` they are as others. `hide` when not given.
+     * </pre>
+     *
+     * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+     * @param value The bytes for lowConfidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setLowConfidenceBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      lowConfidence_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
     private java.lang.Object etag_ = "";
     /**
      * <pre>
@@ -9946,7 +10157,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x00000080;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -9961,7 +10172,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x00000080);
+      bitField0_ = (bitField0_ & ~0x00000100);
       onChanged();
       return this;
     }
@@ -9980,7 +10191,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x00000080;
+      bitField0_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -9997,7 +10208,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField0_ & 0x00000100) != 0);
+      return ((bitField0_ & 0x00000200) != 0);
     }
     /**
      * <pre>
@@ -10030,7 +10241,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00000100;
+      bitField0_ |= 0x00000200;
       onChanged();
       return this;
     }
@@ -10048,7 +10259,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00000100;
+      bitField0_ |= 0x00000200;
       onChanged();
       return this;
     }
@@ -10061,7 +10272,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField0_ & 0x00000100) != 0) &&
+        if (((bitField0_ & 0x00000200) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -10072,7 +10283,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField0_ |= 0x00000100;
+        bitField0_ |= 0x00000200;
         onChanged();
       }
       return this;
@@ -10085,7 +10296,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 8 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField0_ = (bitField0_ & ~0x00000100);
+      bitField0_ = (bitField0_ & ~0x00000200);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -10102,7 +10313,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 8 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField0_ |= 0x00000100;
+      bitField0_ |= 0x00000200;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -10153,7 +10364,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField0_ & 0x00000200) != 0);
+      return ((bitField0_ & 0x00000400) != 0);
     }
     /**
      * <pre>
@@ -10212,7 +10423,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField0_ |= 0x00000200;
+      bitField0_ |= 0x00000400;
       onChanged();
       return this;
     }
@@ -10227,7 +10438,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField0_ = (bitField0_ & ~0x00000200);
+      bitField0_ = (bitField0_ & ~0x00000400);
       onChanged();
       return this;
     }
@@ -10246,7 +10457,7 @@ io.prwarden.v1.Policy.Override defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField0_ |= 0x00000200;
+      bitField0_ |= 0x00000400;
       onChanged();
       return this;
     }

@@ -250,6 +250,41 @@ io.prwarden.v1.Policy.Override defaultValue);
 
   /**
    * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return Whether the lowConfidence field is set.
+   */
+  boolean hasLowConfidence();
+  /**
+   * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return The lowConfidence.
+   */
+  java.lang.String getLowConfidence();
+  /**
+   * <pre>
+   * What becomes of findings of rules with the confidence `low`: with `hide` they are in
+   * `observed` of a review only, are never published and never make it fail; with
+   * `count` they are as others. `hide` when not given.
+   * </pre>
+   *
+   * <code>optional string low_confidence = 11 [json_name = "lowConfidence"];</code>
+   * @return The bytes for lowConfidence.
+   */
+  com.google.protobuf.ByteString
+      getLowConfidenceBytes();
+
+  /**
+   * <pre>
    * Stands for the content of the policy. In a request it is the one that the
    * policy must have; without it any is replaced.
    * </pre>

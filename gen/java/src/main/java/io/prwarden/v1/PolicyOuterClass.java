@@ -98,7 +98,7 @@ public final class PolicyOuterClass {
       "\n\030prwarden/v1/policy.proto\022\013prwarden.v1\032" +
       "\037google/protobuf/timestamp.proto\032\027prward" +
       "en/v1/audit.proto\032\030prwarden/v1/review.pr" +
-      "oto\032\032prwarden/v1/severity.proto\"\232\020\n\006Poli" +
+      "oto\032\032prwarden/v1/severity.proto\"\331\020\n\006Poli" +
       "cy\022\030\n\007disable\030\001 \003(\tR\007disable\022=\n\010override" +
       "\030\002 \003(\0132!.prwarden.v1.Policy.OverrideEntr" +
       "yR\010override\0222\n\006locked\030\003 \001(\0132\032.prwarden.v" +
@@ -108,62 +108,63 @@ public final class PolicyOuterClass {
       "1.Severity.LevelH\000R\006failOn\210\001\001\022/\n\005skips\030\006" +
       " \001(\0132\031.prwarden.v1.Policy.SkipsR\005skips\0225" +
       "\n\007publish\030\n \001(\0132\033.prwarden.v1.Policy.Pub" +
-      "lishR\007publish\022\022\n\004etag\030\007 \001(\tR\004etag\0229\n\nupd" +
-      "ated_at\030\010 \001(\0132\032.google.protobuf.Timestam" +
-      "pR\tupdatedAt\022\"\n\nupdated_by\030\t \001(\tH\001R\tupda" +
-      "tedBy\210\001\001\032o\n\010Override\022<\n\010severity\030\001 \001(\0162\033" +
-      ".prwarden.v1.Severity.LevelH\000R\010severity\210" +
-      "\001\001\022\030\n\007exclude\030\002 \003(\tR\007excludeB\013\n\t_severit" +
-      "y\032:\n\006Locked\022\024\n\005rules\030\001 \003(\tR\005rules\022\032\n\010rul" +
-      "esets\030\002 \003(\tR\010rulesets\032\306\002\n\013Suppression\022\035\n" +
-      "\007allowed\030\001 \001(\010H\000R\007allowed\210\001\001\0225\n\005up_to\030\002 " +
-      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\004upTo" +
-      "\210\001\001\022\035\n\007secrets\030\003 \001(\010H\002R\007secrets\210\001\001\022*\n\016re" +
-      "quire_reason\030\004 \001(\010H\003R\rrequireReason\210\001\001\022$" +
-      "\n\013require_end\030\005 \001(\010H\004R\nrequireEnd\210\001\001\022\036\n\010" +
-      "max_days\030\006 \001(\005H\005R\007maxDays\210\001\001B\n\n\010_allowed" +
-      "B\010\n\006_up_toB\n\n\010_secretsB\021\n\017_require_reaso" +
-      "nB\016\n\014_require_endB\013\n\t_max_days\032?\n\005Skips\022" +
-      "6\n\ttolerated\030\001 \003(\0162\030.prwarden.v1.Skip.Re" +
-      "asonR\ttolerated\032\374\006\n\007Publish\022\031\n\005check\030\001 \001" +
-      "(\010H\000R\005check\210\001\001\022\037\n\010comments\030\002 \001(\tH\001R\010comm" +
-      "ents\210\001\001\022C\n\014comments_min\030\003 \001(\0162\033.prwarden" +
-      ".v1.Severity.LevelH\002R\013commentsMin\210\001\001\022&\n\014" +
-      "comments_max\030\004 \001(\005H\003R\013commentsMax\210\001\001\022\035\n\007" +
-      "summary\030\005 \001(\tH\004R\007summary\210\001\001\022\033\n\006drafts\030\006 " +
-      "\001(\010H\005R\006drafts\210\001\001\0221\n\022forks_comments_max\030\007" +
-      " \001(\005H\006R\020forksCommentsMax\210\001\001\022L\n\014repositor" +
-      "ies\030\010 \003(\0132(.prwarden.v1.Policy.Publish.R" +
-      "epositoriesR\014repositories\032\243\003\n\014Repositori" +
-      "es\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\005check\030\002 \001(\010H" +
-      "\000R\005check\210\001\001\022\037\n\010comments\030\003 \001(\tH\001R\010comment" +
-      "s\210\001\001\022C\n\014comments_min\030\004 \001(\0162\033.prwarden.v1" +
-      ".Severity.LevelH\002R\013commentsMin\210\001\001\022&\n\014com" +
-      "ments_max\030\005 \001(\005H\003R\013commentsMax\210\001\001\022\035\n\007sum" +
-      "mary\030\006 \001(\tH\004R\007summary\210\001\001\022\033\n\006drafts\030\007 \001(\010" +
-      "H\005R\006drafts\210\001\001\0221\n\022forks_comments_max\030\010 \001(" +
-      "\005H\006R\020forksCommentsMax\210\001\001B\010\n\006_checkB\013\n\t_c" +
-      "ommentsB\017\n\r_comments_minB\017\n\r_comments_ma" +
-      "xB\n\n\010_summaryB\t\n\007_draftsB\025\n\023_forks_comme" +
-      "nts_maxB\010\n\006_checkB\013\n\t_commentsB\017\n\r_comme" +
-      "nts_minB\017\n\r_comments_maxB\n\n\010_summaryB\t\n\007" +
-      "_draftsB\025\n\023_forks_comments_max\032Y\n\rOverri" +
-      "deEntry\022\020\n\003key\030\001 \001(\tR\003key\0222\n\005value\030\002 \001(\013" +
-      "2\034.prwarden.v1.Policy.OverrideR\005value:\0028" +
-      "\001B\n\n\010_fail_onB\r\n\013_updated_by\"\022\n\020GetPolic" +
-      "yRequest\"@\n\021GetPolicyResponse\022+\n\006policy\030" +
-      "\001 \001(\0132\023.prwarden.v1.PolicyR\006policy\"?\n\020Se" +
-      "tPolicyRequest\022+\n\006policy\030\001 \001(\0132\023.prwarde" +
-      "n.v1.PolicyR\006policy\"@\n\021SetPolicyResponse" +
-      "\022+\n\006policy\030\001 \001(\0132\023.prwarden.v1.PolicyR\006p" +
-      "olicy2\274\001\n\rPolicyService\022J\n\tGetPolicy\022\035.p" +
-      "rwarden.v1.GetPolicyRequest\032\036.prwarden.v" +
-      "1.GetPolicyResponse\022_\n\tSetPolicy\022\035.prwar" +
-      "den.v1.SetPolicyRequest\032\036.prwarden.v1.Se" +
-      "tPolicyResponse\"\023\262\373\030\017\n\rpolicy.updateBN\n\016" +
-      "io.prwarden.v1P\001Z:github.com/prwarden/pr" +
-      "warden/gen/go/prwarden/v1;prwardenv1b\006pr" +
-      "oto3"
+      "lishR\007publish\022*\n\016low_confidence\030\013 \001(\tH\001R" +
+      "\rlowConfidence\210\001\001\022\022\n\004etag\030\007 \001(\tR\004etag\0229\n" +
+      "\nupdated_at\030\010 \001(\0132\032.google.protobuf.Time" +
+      "stampR\tupdatedAt\022\"\n\nupdated_by\030\t \001(\tH\002R\t" +
+      "updatedBy\210\001\001\032o\n\010Override\022<\n\010severity\030\001 \001" +
+      "(\0162\033.prwarden.v1.Severity.LevelH\000R\010sever" +
+      "ity\210\001\001\022\030\n\007exclude\030\002 \003(\tR\007excludeB\013\n\t_sev" +
+      "erity\032:\n\006Locked\022\024\n\005rules\030\001 \003(\tR\005rules\022\032\n" +
+      "\010rulesets\030\002 \003(\tR\010rulesets\032\306\002\n\013Suppressio" +
+      "n\022\035\n\007allowed\030\001 \001(\010H\000R\007allowed\210\001\001\0225\n\005up_t" +
+      "o\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\001R\004" +
+      "upTo\210\001\001\022\035\n\007secrets\030\003 \001(\010H\002R\007secrets\210\001\001\022*" +
+      "\n\016require_reason\030\004 \001(\010H\003R\rrequireReason\210" +
+      "\001\001\022$\n\013require_end\030\005 \001(\010H\004R\nrequireEnd\210\001\001" +
+      "\022\036\n\010max_days\030\006 \001(\005H\005R\007maxDays\210\001\001B\n\n\010_all" +
+      "owedB\010\n\006_up_toB\n\n\010_secretsB\021\n\017_require_r" +
+      "easonB\016\n\014_require_endB\013\n\t_max_days\032?\n\005Sk" +
+      "ips\0226\n\ttolerated\030\001 \003(\0162\030.prwarden.v1.Ski" +
+      "p.ReasonR\ttolerated\032\374\006\n\007Publish\022\031\n\005check" +
+      "\030\001 \001(\010H\000R\005check\210\001\001\022\037\n\010comments\030\002 \001(\tH\001R\010" +
+      "comments\210\001\001\022C\n\014comments_min\030\003 \001(\0162\033.prwa" +
+      "rden.v1.Severity.LevelH\002R\013commentsMin\210\001\001" +
+      "\022&\n\014comments_max\030\004 \001(\005H\003R\013commentsMax\210\001\001" +
+      "\022\035\n\007summary\030\005 \001(\tH\004R\007summary\210\001\001\022\033\n\006draft" +
+      "s\030\006 \001(\010H\005R\006drafts\210\001\001\0221\n\022forks_comments_m" +
+      "ax\030\007 \001(\005H\006R\020forksCommentsMax\210\001\001\022L\n\014repos" +
+      "itories\030\010 \003(\0132(.prwarden.v1.Policy.Publi" +
+      "sh.RepositoriesR\014repositories\032\243\003\n\014Reposi" +
+      "tories\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\005check\030\002 " +
+      "\001(\010H\000R\005check\210\001\001\022\037\n\010comments\030\003 \001(\tH\001R\010com" +
+      "ments\210\001\001\022C\n\014comments_min\030\004 \001(\0162\033.prwarde" +
+      "n.v1.Severity.LevelH\002R\013commentsMin\210\001\001\022&\n" +
+      "\014comments_max\030\005 \001(\005H\003R\013commentsMax\210\001\001\022\035\n" +
+      "\007summary\030\006 \001(\tH\004R\007summary\210\001\001\022\033\n\006drafts\030\007" +
+      " \001(\010H\005R\006drafts\210\001\001\0221\n\022forks_comments_max\030" +
+      "\010 \001(\005H\006R\020forksCommentsMax\210\001\001B\010\n\006_checkB\013" +
+      "\n\t_commentsB\017\n\r_comments_minB\017\n\r_comment" +
+      "s_maxB\n\n\010_summaryB\t\n\007_draftsB\025\n\023_forks_c" +
+      "omments_maxB\010\n\006_checkB\013\n\t_commentsB\017\n\r_c" +
+      "omments_minB\017\n\r_comments_maxB\n\n\010_summary" +
+      "B\t\n\007_draftsB\025\n\023_forks_comments_max\032Y\n\rOv" +
+      "errideEntry\022\020\n\003key\030\001 \001(\tR\003key\0222\n\005value\030\002" +
+      " \001(\0132\034.prwarden.v1.Policy.OverrideR\005valu" +
+      "e:\0028\001B\n\n\010_fail_onB\021\n\017_low_confidenceB\r\n\013" +
+      "_updated_by\"\022\n\020GetPolicyRequest\"@\n\021GetPo" +
+      "licyResponse\022+\n\006policy\030\001 \001(\0132\023.prwarden." +
+      "v1.PolicyR\006policy\"?\n\020SetPolicyRequest\022+\n" +
+      "\006policy\030\001 \001(\0132\023.prwarden.v1.PolicyR\006poli" +
+      "cy\"@\n\021SetPolicyResponse\022+\n\006policy\030\001 \001(\0132" +
+      "\023.prwarden.v1.PolicyR\006policy2\274\001\n\rPolicyS" +
+      "ervice\022J\n\tGetPolicy\022\035.prwarden.v1.GetPol" +
+      "icyRequest\032\036.prwarden.v1.GetPolicyRespon" +
+      "se\022_\n\tSetPolicy\022\035.prwarden.v1.SetPolicyR" +
+      "equest\032\036.prwarden.v1.SetPolicyResponse\"\023" +
+      "\262\373\030\017\n\rpolicy.updateBN\n\016io.prwarden.v1P\001Z" +
+      ":github.com/prwarden/prwarden/gen/go/prw" +
+      "arden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -178,7 +179,7 @@ public final class PolicyOuterClass {
     internal_static_prwarden_v1_Policy_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Policy_descriptor,
-        new java.lang.String[] { "Disable", "Override", "Locked", "Suppression", "FailOn", "Skips", "Publish", "Etag", "UpdatedAt", "UpdatedBy", });
+        new java.lang.String[] { "Disable", "Override", "Locked", "Suppression", "FailOn", "Skips", "Publish", "LowConfidence", "Etag", "UpdatedAt", "UpdatedBy", });
     internal_static_prwarden_v1_Policy_Override_descriptor =
       internal_static_prwarden_v1_Policy_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Policy_Override_fieldAccessorTable = new

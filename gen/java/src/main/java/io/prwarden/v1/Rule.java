@@ -58,6 +58,7 @@ private static final long serialVersionUID = 0L;
     updatedBy_ = "";
     skip_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    confidence_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -4103,6 +4104,46 @@ private static final long serialVersionUID = 0L;
     return skip_.getByteString(index);
   }
 
+  public static final int CONFIDENCE_FIELD_NUMBER = 27;
+  private int confidence_ = 0;
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  @java.lang.Override public boolean hasConfidence() {
+    return ((bitField0_ & 0x00004000) != 0);
+  }
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  @java.lang.Override public int getConfidenceValue() {
+    return confidence_;
+  }
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  @java.lang.Override public io.prwarden.v1.Confidence.Level getConfidence() {
+    io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+    return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -4194,6 +4235,9 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < skip_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 26, skip_.getRaw(i));
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      output.writeEnum(27, confidence_);
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -4328,6 +4372,10 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 2 * getSkipList().size();
     }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(27, confidence_);
+    }
     {
       int dataSize = 0;
       for (int i = 0; i < in_.size(); i++) {
@@ -4443,6 +4491,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!getSkipList()
         .equals(other.getSkipList())) return false;
+    if (hasConfidence() != other.hasConfidence()) return false;
+    if (hasConfidence()) {
+      if (confidence_ != other.confidence_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -4552,6 +4604,10 @@ private static final long serialVersionUID = 0L;
     if (getSkipCount() > 0) {
       hash = (37 * hash) + SKIP_FIELD_NUMBER;
       hash = (53 * hash) + getSkipList().hashCode();
+    }
+    if (hasConfidence()) {
+      hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
+      hash = (53 * hash) + confidence_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -4758,6 +4814,7 @@ private static final long serialVersionUID = 0L;
       updatedBy_ = "";
       skip_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      confidence_ = 0;
       return this;
     }
 
@@ -4905,6 +4962,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x04000000) != 0)) {
         skip_.makeImmutable();
         result.skip_ = skip_;
+      }
+      if (((from_bitField0_ & 0x08000000) != 0)) {
+        result.confidence_ = confidence_;
+        to_bitField0_ |= 0x00004000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -5064,6 +5125,9 @@ private static final long serialVersionUID = 0L;
           skip_.addAll(other.skip_);
         }
         onChanged();
+      }
+      if (other.hasConfidence()) {
+        setConfidenceValue(other.getConfidenceValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -5239,6 +5303,11 @@ private static final long serialVersionUID = 0L;
               skip_.add(s);
               break;
             } // case 210
+            case 216: {
+              confidence_ = input.readEnum();
+              bitField0_ |= 0x08000000;
+              break;
+            } // case 216
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -8582,6 +8651,94 @@ private static final long serialVersionUID = 0L;
       ensureSkipIsMutable();
       skip_.add(value);
       bitField0_ |= 0x04000000;
+      onChanged();
+      return this;
+    }
+
+    private int confidence_ = 0;
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @return Whether the confidence field is set.
+     */
+    @java.lang.Override public boolean hasConfidence() {
+      return ((bitField0_ & 0x08000000) != 0);
+    }
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @return The enum numeric value on the wire for confidence.
+     */
+    @java.lang.Override public int getConfidenceValue() {
+      return confidence_;
+    }
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @param value The enum numeric value on the wire for confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidenceValue(int value) {
+      confidence_ = value;
+      bitField0_ |= 0x08000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @return The confidence.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Confidence.Level getConfidence() {
+      io.prwarden.v1.Confidence.Level result = io.prwarden.v1.Confidence.Level.forNumber(confidence_);
+      return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @param value The confidence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x08000000;
+      confidence_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often the rule is right; `medium` when not given. Not `low` with the severities
+     * `critical` and `high`.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearConfidence() {
+      bitField0_ = (bitField0_ & ~0x08000000);
+      confidence_ = 0;
       onChanged();
       return this;
     }

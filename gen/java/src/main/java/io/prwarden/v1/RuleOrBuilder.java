@@ -863,4 +863,35 @@ public interface RuleOrBuilder extends
    */
   com.google.protobuf.ByteString
       getSkipBytes(int index);
+
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return Whether the confidence field is set.
+   */
+  boolean hasConfidence();
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return The enum numeric value on the wire for confidence.
+   */
+  int getConfidenceValue();
+  /**
+   * <pre>
+   * How often the rule is right; `medium` when not given. Not `low` with the severities
+   * `critical` and `high`.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Confidence.Level confidence = 27 [json_name = "confidence"];</code>
+   * @return The confidence.
+   */
+  io.prwarden.v1.Confidence.Level getConfidence();
 }

@@ -32,6 +32,11 @@ public final class SeverityOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Severity_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Confidence_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Confidence_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_SeveritySummary_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -48,13 +53,15 @@ public final class SeverityOuterClass {
       "\n\032prwarden/v1/severity.proto\022\013prwarden.v" +
       "1\"h\n\010Severity\"\\\n\005Level\022\017\n\013unspecified\020\000\022" +
       "\014\n\010critical\020\001\022\010\n\004high\020\002\022\n\n\006medium\020\003\022\013\n\007w" +
-      "arning\020\004\022\007\n\003low\020\005\022\010\n\004info\020\006\"\231\001\n\017Severity" +
-      "Summary\022\032\n\010critical\030\001 \001(\005R\010critical\022\022\n\004h" +
-      "igh\030\002 \001(\005R\004high\022\026\n\006medium\030\003 \001(\005R\006medium\022" +
-      "\030\n\007warning\030\004 \001(\005R\007warning\022\020\n\003low\030\005 \001(\005R\003" +
-      "low\022\022\n\004info\030\006 \001(\005R\004infoBN\n\016io.prwarden.v" +
-      "1P\001Z:github.com/prwarden/prwarden/gen/go" +
-      "/prwarden/v1;prwardenv1b\006proto3"
+      "arning\020\004\022\007\n\003low\020\005\022\010\n\004info\020\006\"E\n\nConfidenc" +
+      "e\"7\n\005Level\022\017\n\013unspecified\020\000\022\010\n\004high\020\001\022\n\n" +
+      "\006medium\020\002\022\007\n\003low\020\003\"\231\001\n\017SeveritySummary\022\032" +
+      "\n\010critical\030\001 \001(\005R\010critical\022\022\n\004high\030\002 \001(\005" +
+      "R\004high\022\026\n\006medium\030\003 \001(\005R\006medium\022\030\n\007warnin" +
+      "g\030\004 \001(\005R\007warning\022\020\n\003low\030\005 \001(\005R\003low\022\022\n\004in" +
+      "fo\030\006 \001(\005R\004infoBN\n\016io.prwarden.v1P\001Z:gith" +
+      "ub.com/prwarden/prwarden/gen/go/prwarden" +
+      "/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -66,8 +73,14 @@ public final class SeverityOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Severity_descriptor,
         new java.lang.String[] { });
-    internal_static_prwarden_v1_SeveritySummary_descriptor =
+    internal_static_prwarden_v1_Confidence_descriptor =
       getDescriptor().getMessageTypes().get(1);
+    internal_static_prwarden_v1_Confidence_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Confidence_descriptor,
+        new java.lang.String[] { });
+    internal_static_prwarden_v1_SeveritySummary_descriptor =
+      getDescriptor().getMessageTypes().get(2);
     internal_static_prwarden_v1_SeveritySummary_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_SeveritySummary_descriptor,
