@@ -343,13 +343,13 @@ func (k known) text(price string) string {
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
 	}
-
-	if k.rule.Type == rule.TypeStructure {
+	switch k.rule.Type {
+	case rule.TypeStructure:
 		on = "tokens and brackets, when it touches an added line"
-	}
-	if k.rule.Type == rule.TypeTaint {
+	case rule.TypeTaint:
 		on = "values inside a function, when the source or the sink is on an added line"
 	}
+
 	row("Confidence", sureness[k.rule.Sureness()])
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))

@@ -7192,6 +7192,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 9,
                      *           "utf16_end_column": 14
                      *         }
@@ -7417,6 +7418,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 10,
                      *           "utf16_end_column": 15
                      *         }
@@ -7600,6 +7602,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 9,
                      *           "utf16_end_column": 14
                      *         }
