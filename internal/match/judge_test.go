@@ -63,6 +63,39 @@ func TestConditions(t *testing.T) {
 	assert.ErrorContains(t, err, "allow")
 }
 
+// A group named at is where a multiline rule has its hits: the lines before them need not
+// be looked at, and changing those reports nothing.
+func TestAtGroup(t *testing.T) {
+	t.Parallel()
+	const text = "on: release\nname: a\njobs:\n  - cache: true\n  - cache: true\n"
+	const pattern = `(?s)on: release.*?(?P<at>cache)`
+	for name, c := range map[string]struct {
+		pattern string
+		lines   match.LineRange
+		want    []int // lines
+	}{
+		"all places":           {pattern, match.LineRange{First: 1, Last: 5}, []int{4, 5}},
+		"one of them":          {pattern, match.LineRange{First: 5, Last: 5}, []int{5}},
+		"what is before":       {pattern, match.LineRange{First: 1, Last: 3}, nil},
+		"a group of no name":   {`(?s)on: release.*?(cache)`, match.LineRange{First: 2, Last: 2}, []int{1}},
+		"a group that is away": {`on: (?:(?P<at>push)|release)`, match.LineRange{First: 1, Last: 5}, []int{1}},
+		"the second group":     {`on: (?:push(?P<at>.)|(?s:.*)(?P<at2>jobs))`, match.LineRange{First: 3, Last: 3}, []int{3}},
+		"the first by name":    {`on: (?P<at2>release)\n(?P<at>name)?`, match.LineRange{First: 1, Last: 5}, []int{1, 2}},
+		"a blank":              {`on:(?P<at>\s)`, match.LineRange{First: 1, Last: 5}, []int{1}},
+	} {
+		m, err := match.Compile([]match.Rule{{Pattern: c.pattern, Multiline: true}})
+		require.NoError(t, err)
+		file := m.NewSession(forever, nil).File("")
+		got, err := file.Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{c.lines}, 10)
+		require.NoError(t, err)
+		var lines []int
+		for _, h := range got.Hits {
+			lines = append(lines, h.Line)
+		}
+		assert.Equal(t, c.want, lines, name)
+	}
+}
+
 // What is asked about a match is work of the rule.
 func TestConditionsAreWork(t *testing.T) {
 	t.Parallel()
