@@ -7543,7 +7543,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 659,
+                     *           "rule_count": 660,
                      *           "scope": "org"
                      *         },
                      *         {
