@@ -349,7 +349,6 @@ func (k known) text(price string) string {
 	case rule.TypeTaint:
 		on = "values inside a function, when the source or the sink is on an added line"
 	}
-
 	row("Confidence", sureness[k.rule.Sureness()])
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
