@@ -51,10 +51,10 @@ type worker struct {
 
 	structured map[uint32][]Hit // by rule, of this file; see structuredHits
 
-	line    bounds // the line that was looked at last
-	cursor  cursor
-	steps   int  // since the context was looked at
-	over    bool // the context has ended
+	line   bounds // the line that was looked at last
+	cursor cursor
+	steps  int  // since the context was looked at
+	over   bool // the context has ended
 }
 
 // aside is one list of hits that are apart.
