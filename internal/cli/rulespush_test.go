@@ -66,7 +66,7 @@ style/c   high      medium      enforce  acme/shop   2026-11-20 14:04:42  key:\x
 
 	text, err = list(cli.RuleListInput{Severity: "high", Category: "custom", Output: cli.OutputJSON})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"rules": [{"id": "b", "type": "", "pattern": "", "message": "", "severity": "high", "mode": "enforce",
+	assert.JSONEq(t, `{"rules": [{"id": "b", "type": "", "message": "", "severity": "high", "mode": "enforce",
 		"enabled": false, "scope": "org", "updated_at": "2026-11-20T14:04:42Z", "updated_by": "key:key_1"}]}`, text)
 
 	_, err = list(cli.RuleListInput{Severity: "bad"})
