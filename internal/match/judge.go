@@ -284,12 +284,12 @@ func entropyOf(text []byte) (bits float64) {
 // the next one, make a run.
 const shortestRun = 4
 
-// isFiller says whether at least half of a text is runs such as `xxxx` and `1234`.
+// isFiller says whether at least half of a text is runs such as `xxxx`, `1234` and `aBcD`.
 func isFiller(text []byte) bool {
 	inRuns, length, step := 0, 1, 0
 	for i := 1; i <= len(text); i++ {
 		if i < len(text) {
-			next := int(text[i]) - int(text[i-1])
+			next := int(small(text[i])) - int(small(text[i-1]))
 			if length > 1 && next == step || length == 1 && next >= -1 && next <= 1 {
 				length, step = length+1, next
 				continue
@@ -302,4 +302,13 @@ func isFiller(text []byte) bool {
 	}
 
 	return 2*inRuns >= len(text)
+}
+
+// small is a letter of ASCII as a small one, and any other byte as it is.
+func small(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+
+	return c
 }

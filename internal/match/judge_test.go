@@ -17,7 +17,7 @@ func TestLooksRandom(t *testing.T) {
 		"9F86D081-884C-7D65-9A2F-EAA0C55AD015": true, "settingsForTheConnection": false,
 		"xxxxxxxxxxxxxxxxxxxxxxx1": false, "abcdefghijklmnop12345678": false, "87654321hgfedcba": false,
 		"12345678-ABCD-ABCD-ABCD-1234567890AB": false, "k3J9xQ2m00000000": false, "4815162342108": false,
-		"a1a1a1a1a1a1a1a1a1a1": false,
+		"a1a1a1a1a1a1a1a1a1a1": false, "aBcDeFgHiJkLmNoP0123q": false,
 	} {
 		assert.Equal(t, want, match.LooksRandom([]byte(text), 0), text)
 	}

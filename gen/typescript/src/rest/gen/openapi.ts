@@ -7729,7 +7729,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 659,
+                     *           "rule_count": 662,
                      *           "scope": "org"
                      *         },
                      *         {
