@@ -32,7 +32,7 @@ type Rule struct {
 	Structured bool
 
 	Conditions Conditions // that a match must meet to be a hit
-	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; see Structured
+	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline alone
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -344,32 +344,6 @@ func (f *File) Joined(seams []int, isNew func(rule, line int) bool) *File {
 // looks says whether a rule looks at the file.
 func (f *File) looks(rule uint32) bool {
 	return f.groups[f.session.matcher.selector.group[rule]] && (f.off == nil || !f.off[rule])
-}
-
-// Spans finds where a rule matches in a text that is of the file, which has size
-// bytes, whether or not it looks at the file: every match that meets its conditions, not
-// only the first on a line, from left to right. A multiline rule takes text as a file, another rule takes
-// it as a line. All calls for a rule share the work of one more Match; ok is false
-// when that is used up. It fails only when ctx ends.
-func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []Span, ok bool, err error) {
-	if f.spans == nil {
-		f.spans = map[int]int64{}
-	}
-	g := confirm.NewGuard(ctx, f.limit.of(size)-f.spans[rule])
-	if !g.Stopped {
-		m := f.session.matcher
-		add := func(span Span) { spans = append(spans, span) }
-		switch {
-		case !m.structured[rule]:
-			m.accepted(uint32(rule), m.programs[rule], text, g, add)
-		case f.reader != nil:
-			f.reader.Find(text, rule, g.Spend, func(span Span, _ ...Span) { add(span) })
-		}
-	}
-	f.spans[rule] += g.Spent
-	f.session.work[rule].Add(g.Spent)
-
-	return spans, !g.Stopped, ctx.Err()
 }
 
 // Candidates returns those of the active rules, multiline ones or others, that

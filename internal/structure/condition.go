@@ -23,7 +23,7 @@ type Condition struct {
 
 // Test says what code must be that a metavariable stands for. All that it has must hold.
 type Test struct {
-	Regex   string     `json:"regex,omitempty" yaml:"regex"` // matches in the text, of a string in what is between its quotes
+	Regex   string     `json:"regex,omitempty" yaml:"regex"` // matches in the code; in a string, between its quotes
 	Any     []Test     `json:"any,omitempty" yaml:"any"`
 	Not     *Test      `json:"not,omitempty" yaml:"not"`
 	Has     *Condition `json:"has,omitempty" yaml:"has"` // one of its places is within the code

@@ -225,7 +225,8 @@ func (c *constants) assign(f *frame, i int) {
 	target := i - 1
 	if f.typed >= 0 {
 		target = f.typed
-	} else if c.Language == syntax.Named("go") && (c.word(f.start) == "var" || c.word(f.start) == "const") && c.isName(f.start+1) {
+	} else if declared := c.word(f.start); c.Language == syntax.Named("go") &&
+		(declared == "var" || declared == "const") && c.isName(f.start+1) {
 		target = f.start + 1
 	}
 	if f.several || !c.isName(target) {

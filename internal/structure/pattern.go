@@ -95,7 +95,7 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 	if err := c.compile(); err != nil {
 		return nil, err
 	}
-	if isFixed := func(e element) bool { return e.kind == literal || e.kind == open }; !slices.ContainsFunc(c.elements, isFixed) {
+	if !slices.ContainsFunc(c.elements, func(e element) bool { return e.kind == literal || e.kind == open }) {
 		return nil, errNoWord
 	}
 

@@ -111,10 +111,8 @@ func scene(t *testing.T, l *syntax.Language, c Condition, text []byte) (found in
 	if err != nil {
 		return 0, false
 	}
-	of := l
-	if l.Name == "HTML" {
-		of = syntax.Named("javascript") // rules of other languages look at markup too
-		if f, err = Compile(of, c); err != nil {
+	if l.Name == "HTML" { // rules of other languages look at markup too
+		if f, err = Compile(syntax.Named("javascript"), c); err != nil {
 			return 0, false
 		}
 	}

@@ -52,7 +52,8 @@ func storedRule(t *testing.T, h Harness) {
 				Sanitizers: []structure.Condition{{Any: []structure.Condition{{Pattern: "c"}}}},
 			},
 			Structure: structure.Condition{
-				Any: []structure.Condition{{Pattern: "f($X)"}}, Not: &structure.Condition{Has: &structure.Condition{Pattern: "<g>"}},
+				Any:   []structure.Condition{{Pattern: "f($X)"}},
+				Not:   &structure.Condition{Has: &structure.Condition{Pattern: "<g>"}},
 				Where: map[string]structure.Test{"X": {Entropy: &structure.Entropy{Min: 2.5}}}, Focus: "X",
 			},
 			Supersedes: []string{"other"},

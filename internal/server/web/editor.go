@@ -14,7 +14,7 @@ import (
 // ruleForm is a rule as the form of the editor has it: lists as lines.
 type ruleForm struct {
 	ID, Pattern, Message, Severity, Mode, Repo           string
-	Confidence                                           string
+	Confidence, Type, Conditions                         string
 	Languages, Skip, Include, Exclude, References, State string
 	Match, NoMatch                                       []string
 	Multiline, Redact                                    bool
@@ -47,7 +47,7 @@ func (h *Handler) newRulePage(v *visit) error {
 		return err
 	}
 	e := editorView{New: true, ruleForm: ruleForm{
-		Severity: "warning", Confidence: "medium", Mode: "observe", State: "on", Text: sample,
+		Type: "regex", Severity: "warning", Confidence: "medium", Mode: "observe", State: "on", Text: sample,
 	}}
 	if from := v.r.URL.Query().Get("from"); from != "" {
 		found, err := h.calls.rules.GetRule(v.ctx(), &prwardenv1.GetRuleRequest{Id: from})
@@ -121,9 +121,13 @@ func (h *Handler) editRule(v *visit) error {
 	case "save":
 		return h.saveRule(v, e)
 	case "try":
-		tried, err := h.calls.rules.TryRules(v.ctx(), &prwardenv1.TryRulesRequest{
-			Rules: []*prwardenv1.Rule{e.rule()}, Last: new(int32(50)),
-		})
+		r, err := e.rule()
+		var tried *prwardenv1.TryRulesResponse
+		if err == nil {
+			tried, err = h.calls.rules.TryRules(v.ctx(), &prwardenv1.TryRulesRequest{
+				Rules: []*prwardenv1.Rule{r}, Last: new(int32(50)),
+			})
+		}
 		if err != nil {
 			e.Problem = problemOf(v.ctx(), err).within("rules[0].")
 			if !rejected(e.Problem) && e.Problem.Code != http.StatusServiceUnavailable {
@@ -140,13 +144,16 @@ func (h *Handler) editRule(v *visit) error {
 	return h.showEditor(v, code, e)
 }
 
-func (h *Handler) saveRule(v *visit, e editorView) (err error) {
+func (h *Handler) saveRule(v *visit, e editorView) error {
 	text := "The rule " + fullID(e.ID) + " is saved. Reviews that begin now follow it."
-	if e.New {
-		_, err = h.calls.rules.CreateRule(v.ctx(), &prwardenv1.CreateRuleRequest{Rule: e.rule()})
-	} else {
-		err = h.updateRule(v, e.ID, e.rule(),
-			"pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
+	r, err := e.rule()
+	switch {
+	case err != nil:
+	case e.New:
+		_, err = h.calls.rules.CreateRule(v.ctx(), &prwardenv1.CreateRuleRequest{Rule: r})
+	default:
+		err = h.updateRule(v, e.ID, r,
+			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
 			"references", "enabled", "mode", "confidence")
 	}
 	if err == nil {
@@ -174,9 +181,9 @@ func (h *Handler) showEditor(v *visit, code int, e editorView) error {
 }
 
 // rule is what the form says, as calls take it.
-func (f ruleForm) rule() *prwardenv1.Rule {
+func (f ruleForm) rule() (*prwardenv1.Rule, error) {
 	r := &prwardenv1.Rule{
-		Id: f.ID, Type: prwardenv1.Rule_regex.Enum(), Pattern: f.Pattern, Message: f.Message,
+		Id: f.ID, Pattern: f.Pattern, Message: f.Message,
 		Languages: splitAny(f.Languages), Skip: splitAny(f.Skip), References: splitAny(f.References),
 		Multiline: f.Multiline, Redact: f.Redact, Enabled: new(f.State != "off"), Etag: f.Etag,
 		Paths:    &prwardenv1.Rule_Paths{Include: eachLine(f.Include), Exclude: eachLine(f.Exclude)},
@@ -193,7 +200,7 @@ func (f ruleForm) rule() *prwardenv1.Rule {
 		r.Scope, r.Repo = prwardenv1.Ruleset_repo.Enum(), &f.Repo
 	}
 
-	return r
+	return f.typed(r)
 }
 
 // level is the severity that a word names; nil for another word.
@@ -225,8 +232,8 @@ func confidenceWords(c prwardenv1.Confidence_Level) string {
 func formOf(r *prwardenv1.Rule) ruleForm {
 	f := ruleForm{
 		ID: r.GetId(), Pattern: r.GetPattern(), Message: r.GetMessage(), Severity: r.GetSeverity().String(),
-		Confidence: r.GetConfidence().String(),
-		Mode:       r.GetMode().String(), Repo: r.GetRepo(), Languages: strings.Join(r.GetLanguages(), ", "),
+		Confidence: r.GetConfidence().String(), Type: r.GetType().String(), Conditions: conditionText(r),
+		Mode: r.GetMode().String(), Repo: r.GetRepo(), Languages: strings.Join(r.GetLanguages(), ", "),
 		Skip:    strings.Join(r.GetSkip(), ", "),
 		Include: strings.Join(r.GetPaths().GetInclude(), "\n"), Exclude: strings.Join(r.GetPaths().GetExclude(), "\n"),
 		References: strings.Join(r.GetReferences(), "\n"), Match: r.GetCases().GetMatch(),
@@ -255,8 +262,8 @@ func readRuleForm(in url.Values) ruleForm {
 
 	return ruleForm{
 		ID: strings.TrimSpace(in.Get("id")), Pattern: text("pattern"), Message: strings.TrimSpace(text("message")),
-		Confidence: in.Get("confidence"),
-		Severity:   in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
+		Confidence: in.Get("confidence"), Type: in.Get("type"), Conditions: text("conditions"),
+		Severity: in.Get("severity"), Mode: in.Get("mode"), Repo: strings.TrimSpace(in.Get("repo")),
 		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
 		References: text("references"),
 		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",

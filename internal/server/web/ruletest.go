@@ -35,12 +35,18 @@ func (c caseTest) good() bool { return c.Wants == c.Has }
 
 // testRule finds out what the pattern matches in the text and in the cases.
 func (h *Handler) testRule(v *visit, e *editorView) error {
-	if e.Pattern == "" {
+	if e.Pattern == "" && e.Conditions == "" {
 		return nil
 	}
 	test := func(text string) (*prwardenv1.TestRuleResponse, error) {
+		r, err := e.rule()
+		if err != nil {
+			return nil, err
+		}
 		return h.calls.rules.TestRule(v.ctx(), &prwardenv1.TestRuleRequest{
-			Pattern: e.Pattern, Multiline: e.Multiline, Text: text,
+			Type: r.Type, Pattern: e.Pattern, Multiline: e.Multiline, Text: text, Languages: r.GetLanguages(),
+			Any: r.GetAny(), All: r.GetAll(), Not: r.GetNot(), Inside: r.GetInside(), NotInside: r.GetNotInside(),
+			Has: r.GetHas(), Depth: r.GetDepth(), Where: r.GetWhere(), Focus: r.GetFocus(),
 		})
 	}
 	whole, err := test(e.Text)

@@ -48,7 +48,7 @@ func TestRuleYAML(t *testing.T) {
 		Mode: "observe", Languages: "go, c++", Include: "cmd/**\n", References: "https://example.com/",
 		Match: []string{"fmt.Print(1)\n\tx"}, State: "off",
 	}
-	text := ruleYAML(f.rule())
+	text := f.yaml()
 	assert.Equal(t, `version: 1
 rules:
   - id: no-print

@@ -115,8 +115,8 @@ func ruleYAML(r *prwardenv1.Rule) string {
 	return text
 }
 
-// conditionText is conditions as JSON, a line each; those that are only a pattern as that.
-func conditionText(list []*prwardenv1.Condition) string {
+// placesText is conditions as JSON, a line each; those that are only a pattern as that.
+func placesText(list []*prwardenv1.Condition) string {
 	lines := make([]string, len(list))
 	for i, c := range list {
 		lines[i] = c.GetPattern()
