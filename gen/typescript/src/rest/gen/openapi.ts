@@ -7800,7 +7800,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 669,
+                     *           "rule_count": 686,
                      *           "scope": "org"
                      *         },
                      *         {
