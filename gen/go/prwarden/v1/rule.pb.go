@@ -242,7 +242,7 @@ func (x RuleChange_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RuleChange_Action.Descriptor instead.
 func (RuleChange_Action) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Ruleset is a named group of rules.
@@ -406,6 +406,9 @@ type Rule struct {
 	// what makes a file one. What a rule with `redact` matches in them is masked all the
 	// same.
 	Skip []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	// What people decided about its findings. Only in the answer of GetRule, for callers
+	// that have the scope reviews:read too.
+	Feedback *RuleFeedback `protobuf:"bytes,28,opt,name=feedback,proto3" json:"feedback,omitempty"`
 	// How often the rule is right; `medium` when not given. Not `low` with the severities
 	// `critical` and `high`.
 	Confidence    *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
@@ -632,6 +635,13 @@ func (x *Rule) GetSkip() []string {
 	return nil
 }
 
+func (x *Rule) GetFeedback() *RuleFeedback {
+	if x != nil {
+		return x.Feedback
+	}
+	return nil
+}
+
 func (x *Rule) GetConfidence() Confidence_Level {
 	if x != nil && x.Confidence != nil {
 		return *x.Confidence
@@ -711,6 +721,90 @@ func (x *MatchingCost) GetAdvice() string {
 	return ""
 }
 
+// RuleFeedback is what people decided about findings of a rule in a window of days, as
+// ListRuleStats counts it.
+type RuleFeedback struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day of the window, `YYYY-MM-DD` in UTC.
+	Since string `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"`
+	// Last day of the window, `YYYY-MM-DD` in UTC.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// Findings that a review had and the review before did not.
+	Found int32 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
+	// Decisions that were made about its findings, and that nobody has taken back or
+	// decided anew.
+	Decided int32 `protobuf:"varint,4,opt,name=decided,proto3" json:"decided,omitempty"`
+	// Those of them that say that the rule is wrong: `false_positive`.
+	FalsePositives int32 `protobuf:"varint,5,opt,name=false_positives,json=falsePositives,proto3" json:"false_positives,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RuleFeedback) Reset() {
+	*x = RuleFeedback{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleFeedback) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleFeedback) ProtoMessage() {}
+
+func (x *RuleFeedback) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleFeedback.ProtoReflect.Descriptor instead.
+func (*RuleFeedback) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RuleFeedback) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+func (x *RuleFeedback) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *RuleFeedback) GetFound() int32 {
+	if x != nil {
+		return x.Found
+	}
+	return 0
+}
+
+func (x *RuleFeedback) GetDecided() int32 {
+	if x != nil {
+		return x.Decided
+	}
+	return 0
+}
+
+func (x *RuleFeedback) GetFalsePositives() int32 {
+	if x != nil {
+		return x.FalsePositives
+	}
+	return 0
+}
+
 // Request of ListRulesets.
 type ListRulesetsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -720,7 +814,7 @@ type ListRulesetsRequest struct {
 
 func (x *ListRulesetsRequest) Reset() {
 	*x = ListRulesetsRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +826,7 @@ func (x *ListRulesetsRequest) String() string {
 func (*ListRulesetsRequest) ProtoMessage() {}
 
 func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +839,7 @@ func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesetsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
 }
 
 // Response of ListRulesets.
@@ -759,7 +853,7 @@ type ListRulesetsResponse struct {
 
 func (x *ListRulesetsResponse) Reset() {
 	*x = ListRulesetsResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +865,7 @@ func (x *ListRulesetsResponse) String() string {
 func (*ListRulesetsResponse) ProtoMessage() {}
 
 func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +878,7 @@ func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesetsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListRulesetsResponse) GetRulesets() []*Ruleset {
@@ -806,7 +900,7 @@ type ListRulesRequest struct {
 
 func (x *ListRulesRequest) Reset() {
 	*x = ListRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +912,7 @@ func (x *ListRulesRequest) String() string {
 func (*ListRulesRequest) ProtoMessage() {}
 
 func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +925,7 @@ func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListRulesRequest) GetName() string {
@@ -852,7 +946,7 @@ type ListRulesResponse struct {
 
 func (x *ListRulesResponse) Reset() {
 	*x = ListRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +958,7 @@ func (x *ListRulesResponse) String() string {
 func (*ListRulesResponse) ProtoMessage() {}
 
 func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +971,7 @@ func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListRulesResponse) GetRules() []*Rule {
@@ -891,14 +985,19 @@ func (x *ListRulesResponse) GetRules() []*Rule {
 type GetRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the rule, with its slash plain or as %2F.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+	// When not given there are 30 days.
+	Since *string `protobuf:"bytes,2,opt,name=since,proto3,oneof" json:"since,omitempty"`
+	// Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+	Until         *string `protobuf:"bytes,3,opt,name=until,proto3,oneof" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetRuleRequest) Reset() {
 	*x = GetRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1009,7 @@ func (x *GetRuleRequest) String() string {
 func (*GetRuleRequest) ProtoMessage() {}
 
 func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,12 +1022,26 @@ func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRuleRequest) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *GetRuleRequest) GetSince() string {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return ""
+}
+
+func (x *GetRuleRequest) GetUntil() string {
+	if x != nil && x.Until != nil {
+		return *x.Until
 	}
 	return ""
 }
@@ -944,7 +1057,7 @@ type GetRuleResponse struct {
 
 func (x *GetRuleResponse) Reset() {
 	*x = GetRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -956,7 +1069,7 @@ func (x *GetRuleResponse) String() string {
 func (*GetRuleResponse) ProtoMessage() {}
 
 func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -969,7 +1082,7 @@ func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleResponse.ProtoReflect.Descriptor instead.
 func (*GetRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRuleResponse) GetRule() *Rule {
@@ -990,7 +1103,7 @@ type CreateRuleRequest struct {
 
 func (x *CreateRuleRequest) Reset() {
 	*x = CreateRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1002,7 +1115,7 @@ func (x *CreateRuleRequest) String() string {
 func (*CreateRuleRequest) ProtoMessage() {}
 
 func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1015,7 +1128,7 @@ func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateRuleRequest) GetRule() *Rule {
@@ -1036,7 +1149,7 @@ type CreateRuleResponse struct {
 
 func (x *CreateRuleResponse) Reset() {
 	*x = CreateRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1161,7 @@ func (x *CreateRuleResponse) String() string {
 func (*CreateRuleResponse) ProtoMessage() {}
 
 func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1174,7 @@ func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleResponse.ProtoReflect.Descriptor instead.
 func (*CreateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateRuleResponse) GetRule() *Rule {
@@ -1089,7 +1202,7 @@ type UpdateRuleRequest struct {
 
 func (x *UpdateRuleRequest) Reset() {
 	*x = UpdateRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1214,7 @@ func (x *UpdateRuleRequest) String() string {
 func (*UpdateRuleRequest) ProtoMessage() {}
 
 func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1227,7 @@ func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateRuleRequest) GetId() string {
@@ -1149,7 +1262,7 @@ type UpdateRuleResponse struct {
 
 func (x *UpdateRuleResponse) Reset() {
 	*x = UpdateRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1161,7 +1274,7 @@ func (x *UpdateRuleResponse) String() string {
 func (*UpdateRuleResponse) ProtoMessage() {}
 
 func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1174,7 +1287,7 @@ func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleResponse.ProtoReflect.Descriptor instead.
 func (*UpdateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateRuleResponse) GetRule() *Rule {
@@ -1204,7 +1317,7 @@ type BatchRulesRequest struct {
 
 func (x *BatchRulesRequest) Reset() {
 	*x = BatchRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1329,7 @@ func (x *BatchRulesRequest) String() string {
 func (*BatchRulesRequest) ProtoMessage() {}
 
 func (x *BatchRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1342,7 @@ func (x *BatchRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRulesRequest.ProtoReflect.Descriptor instead.
 func (*BatchRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BatchRulesRequest) GetVersion() int32 {
@@ -1282,7 +1395,7 @@ type RuleChange struct {
 
 func (x *RuleChange) Reset() {
 	*x = RuleChange{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1407,7 @@ func (x *RuleChange) String() string {
 func (*RuleChange) ProtoMessage() {}
 
 func (x *RuleChange) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1420,7 @@ func (x *RuleChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleChange.ProtoReflect.Descriptor instead.
 func (*RuleChange) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RuleChange) GetId() string {
@@ -1353,7 +1466,7 @@ type BatchRulesResponse struct {
 
 func (x *BatchRulesResponse) Reset() {
 	*x = BatchRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1478,7 @@ func (x *BatchRulesResponse) String() string {
 func (*BatchRulesResponse) ProtoMessage() {}
 
 func (x *BatchRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1491,7 @@ func (x *BatchRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRulesResponse.ProtoReflect.Descriptor instead.
 func (*BatchRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BatchRulesResponse) GetChanges() []*RuleChange {
@@ -1432,7 +1545,7 @@ type ExportRulesRequest struct {
 
 func (x *ExportRulesRequest) Reset() {
 	*x = ExportRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1557,7 @@ func (x *ExportRulesRequest) String() string {
 func (*ExportRulesRequest) ProtoMessage() {}
 
 func (x *ExportRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1570,7 @@ func (x *ExportRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRulesRequest.ProtoReflect.Descriptor instead.
 func (*ExportRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
 }
 
 // Response of ExportRules.
@@ -1475,7 +1588,7 @@ type ExportRulesResponse struct {
 
 func (x *ExportRulesResponse) Reset() {
 	*x = ExportRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1600,7 @@ func (x *ExportRulesResponse) String() string {
 func (*ExportRulesResponse) ProtoMessage() {}
 
 func (x *ExportRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1613,7 @@ func (x *ExportRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRulesResponse.ProtoReflect.Descriptor instead.
 func (*ExportRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExportRulesResponse) GetVersion() int32 {
@@ -1539,7 +1652,7 @@ type ListRuleHistoryRequest struct {
 
 func (x *ListRuleHistoryRequest) Reset() {
 	*x = ListRuleHistoryRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1664,7 @@ func (x *ListRuleHistoryRequest) String() string {
 func (*ListRuleHistoryRequest) ProtoMessage() {}
 
 func (x *ListRuleHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1677,7 @@ func (x *ListRuleHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListRuleHistoryRequest) GetId() string {
@@ -1601,7 +1714,7 @@ type ListRuleHistoryResponse struct {
 
 func (x *ListRuleHistoryResponse) Reset() {
 	*x = ListRuleHistoryResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1613,7 +1726,7 @@ func (x *ListRuleHistoryResponse) String() string {
 func (*ListRuleHistoryResponse) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1626,7 +1739,7 @@ func (x *ListRuleHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListRuleHistoryResponse) GetEntries() []*ListRuleHistoryResponse_Entry {
@@ -1671,7 +1784,7 @@ type TestRuleRequest struct {
 
 func (x *TestRuleRequest) Reset() {
 	*x = TestRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1796,7 @@ func (x *TestRuleRequest) String() string {
 func (*TestRuleRequest) ProtoMessage() {}
 
 func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1809,7 @@ func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TestRuleRequest) GetType() Rule_Type {
@@ -1778,7 +1891,7 @@ type TestRuleResponse struct {
 
 func (x *TestRuleResponse) Reset() {
 	*x = TestRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1903,7 @@ func (x *TestRuleResponse) String() string {
 func (*TestRuleResponse) ProtoMessage() {}
 
 func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1916,7 @@ func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TestRuleResponse) GetHits() []*TestRuleResponse_Hit {
@@ -1845,7 +1958,7 @@ type TryRulesRequest struct {
 
 func (x *TryRulesRequest) Reset() {
 	*x = TryRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1857,7 +1970,7 @@ func (x *TryRulesRequest) String() string {
 func (*TryRulesRequest) ProtoMessage() {}
 
 func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1870,7 +1983,7 @@ func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *TryRulesRequest) GetRules() []*Rule {
@@ -1909,7 +2022,7 @@ type TryRulesResponse struct {
 
 func (x *TryRulesResponse) Reset() {
 	*x = TryRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2034,7 @@ func (x *TryRulesResponse) String() string {
 func (*TryRulesResponse) ProtoMessage() {}
 
 func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2047,7 @@ func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TryRulesResponse) GetRules() []*TryRulesResponse_RuleHits {
@@ -1969,7 +2082,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2094,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2107,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -2013,7 +2126,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2138,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2151,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{26}
 }
 
 // Paths selects the files that the rule looks at, by doublestar globs
@@ -2057,7 +2170,7 @@ type Rule_Paths struct {
 
 func (x *Rule_Paths) Reset() {
 	*x = Rule_Paths{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2182,7 @@ func (x *Rule_Paths) String() string {
 func (*Rule_Paths) ProtoMessage() {}
 
 func (x *Rule_Paths) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2113,7 +2226,7 @@ type Rule_Cases struct {
 
 func (x *Rule_Cases) Reset() {
 	*x = Rule_Cases{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2125,7 +2238,7 @@ func (x *Rule_Cases) String() string {
 func (*Rule_Cases) ProtoMessage() {}
 
 func (x *Rule_Cases) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2284,7 @@ type Rule_Entropy struct {
 
 func (x *Rule_Entropy) Reset() {
 	*x = Rule_Entropy{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2296,7 @@ func (x *Rule_Entropy) String() string {
 func (*Rule_Entropy) ProtoMessage() {}
 
 func (x *Rule_Entropy) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2343,7 @@ type ListRuleHistoryResponse_Entry struct {
 
 func (x *ListRuleHistoryResponse_Entry) Reset() {
 	*x = ListRuleHistoryResponse_Entry{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2355,7 @@ func (x *ListRuleHistoryResponse_Entry) String() string {
 func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2368,7 @@ func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryResponse_Entry.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryResponse_Entry) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20, 0}
 }
 
 func (x *ListRuleHistoryResponse_Entry) GetAt() *timestamppb.Timestamp {
@@ -2303,7 +2416,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2315,7 +2428,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2328,7 +2441,7 @@ func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse_Hit.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse_Hit) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *TestRuleResponse_Hit) GetLine() int32 {
@@ -2376,7 +2489,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +2501,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2514,7 @@ func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_RuleHits.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_RuleHits) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *TryRulesResponse_RuleHits) GetRuleId() string {
@@ -2456,7 +2569,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2581,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2594,7 @@ func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_PullRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_PullRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 1}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24, 1}
 }
 
 func (x *TryRulesResponse_PullRequest) GetReviewId() string {
@@ -2548,7 +2661,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x8b\x16\n" +
+	"\x06_scope\"\xb4\x17\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -2591,7 +2704,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\aR\tupdatedBy\x88\x01\x01\x12\\\n" +
 	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
-	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12L\n" +
+	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12:\n" +
+	"\bfeedback\x18\x1c \x01(\v2\x19.prwarden.v1.RuleFeedbackB\x03\xe0A\x03R\bfeedback\x12L\n" +
 	"\n" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\bR\n" +
 	"confidence\x88\x01\x01\x1aa\n" +
@@ -2613,7 +2727,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\x98\x06\x92A\x94\x062\x91\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x85\a\x92A\x81\a2\xfe\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}, \"feedback\": {\"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"found\": 31, \"decided\": 5, \"false_positives\": 2}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2628,16 +2742,28 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
 	"\x06advice\x18\x03 \x01(\tH\x00R\x06advice\x88\x01\x01B\t\n" +
-	"\a_advice\"\x15\n" +
+	"\a_advice\"\x93\x01\n" +
+	"\fRuleFeedback\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\tR\x05since\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12\x14\n" +
+	"\x05found\x18\x03 \x01(\x05R\x05found\x12\x18\n" +
+	"\adecided\x18\x04 \x01(\x05R\adecided\x12'\n" +
+	"\x0ffalse_positives\x18\x05 \x01(\x05R\x0efalsePositives\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 619, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
 	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xb0\x06\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xe8\x05\x92A\xe4\x052\xe1\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xe8\x05\x92A\xe4\x052\xe1\x05{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"\x9e\x02\n" +
 	"\x0eGetRuleRequest\x12`\n" +
-	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
+	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x12J\n" +
+	"\x05since\x18\x02 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x00R\x05since\x88\x01\x01\x12J\n" +
+	"\x05until\x18\x03 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x01R\x05until\x88\x01\x01B\b\n" +
+	"\x06_sinceB\b\n" +
+	"\x06_until\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"E\n" +
 	"\x11CreateRuleRequest\x120\n" +
@@ -2791,7 +2917,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
@@ -2800,109 +2926,111 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*Ruleset)(nil),                       // 4: prwarden.v1.Ruleset
 	(*Rule)(nil),                          // 5: prwarden.v1.Rule
 	(*MatchingCost)(nil),                  // 6: prwarden.v1.MatchingCost
-	(*ListRulesetsRequest)(nil),           // 7: prwarden.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),          // 8: prwarden.v1.ListRulesetsResponse
-	(*ListRulesRequest)(nil),              // 9: prwarden.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),             // 10: prwarden.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),                // 11: prwarden.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),               // 12: prwarden.v1.GetRuleResponse
-	(*CreateRuleRequest)(nil),             // 13: prwarden.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),            // 14: prwarden.v1.CreateRuleResponse
-	(*UpdateRuleRequest)(nil),             // 15: prwarden.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil),            // 16: prwarden.v1.UpdateRuleResponse
-	(*BatchRulesRequest)(nil),             // 17: prwarden.v1.BatchRulesRequest
-	(*RuleChange)(nil),                    // 18: prwarden.v1.RuleChange
-	(*BatchRulesResponse)(nil),            // 19: prwarden.v1.BatchRulesResponse
-	(*ExportRulesRequest)(nil),            // 20: prwarden.v1.ExportRulesRequest
-	(*ExportRulesResponse)(nil),           // 21: prwarden.v1.ExportRulesResponse
-	(*ListRuleHistoryRequest)(nil),        // 22: prwarden.v1.ListRuleHistoryRequest
-	(*ListRuleHistoryResponse)(nil),       // 23: prwarden.v1.ListRuleHistoryResponse
-	(*TestRuleRequest)(nil),               // 24: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),              // 25: prwarden.v1.TestRuleResponse
-	(*TryRulesRequest)(nil),               // 26: prwarden.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),              // 27: prwarden.v1.TryRulesResponse
-	(*DeleteRuleRequest)(nil),             // 28: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),            // 29: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),                    // 30: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),                    // 31: prwarden.v1.Rule.Cases
-	(*Rule_Entropy)(nil),                  // 32: prwarden.v1.Rule.Entropy
-	(*ListRuleHistoryResponse_Entry)(nil), // 33: prwarden.v1.ListRuleHistoryResponse.Entry
-	(*TestRuleResponse_Hit)(nil),          // 34: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 35: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 36: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 37: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 38: google.protobuf.Timestamp
-	(Confidence_Level)(0),                 // 39: prwarden.v1.Confidence.Level
-	(*fieldmaskpb.FieldMask)(nil),         // 40: google.protobuf.FieldMask
-	(*Finding)(nil),                       // 41: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 42: prwarden.v1.ReviewError
+	(*RuleFeedback)(nil),                  // 7: prwarden.v1.RuleFeedback
+	(*ListRulesetsRequest)(nil),           // 8: prwarden.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),          // 9: prwarden.v1.ListRulesetsResponse
+	(*ListRulesRequest)(nil),              // 10: prwarden.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),             // 11: prwarden.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),                // 12: prwarden.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),               // 13: prwarden.v1.GetRuleResponse
+	(*CreateRuleRequest)(nil),             // 14: prwarden.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),            // 15: prwarden.v1.CreateRuleResponse
+	(*UpdateRuleRequest)(nil),             // 16: prwarden.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),            // 17: prwarden.v1.UpdateRuleResponse
+	(*BatchRulesRequest)(nil),             // 18: prwarden.v1.BatchRulesRequest
+	(*RuleChange)(nil),                    // 19: prwarden.v1.RuleChange
+	(*BatchRulesResponse)(nil),            // 20: prwarden.v1.BatchRulesResponse
+	(*ExportRulesRequest)(nil),            // 21: prwarden.v1.ExportRulesRequest
+	(*ExportRulesResponse)(nil),           // 22: prwarden.v1.ExportRulesResponse
+	(*ListRuleHistoryRequest)(nil),        // 23: prwarden.v1.ListRuleHistoryRequest
+	(*ListRuleHistoryResponse)(nil),       // 24: prwarden.v1.ListRuleHistoryResponse
+	(*TestRuleRequest)(nil),               // 25: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),              // 26: prwarden.v1.TestRuleResponse
+	(*TryRulesRequest)(nil),               // 27: prwarden.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),              // 28: prwarden.v1.TryRulesResponse
+	(*DeleteRuleRequest)(nil),             // 29: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),            // 30: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),                    // 31: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),                    // 32: prwarden.v1.Rule.Cases
+	(*Rule_Entropy)(nil),                  // 33: prwarden.v1.Rule.Entropy
+	(*ListRuleHistoryResponse_Entry)(nil), // 34: prwarden.v1.ListRuleHistoryResponse.Entry
+	(*TestRuleResponse_Hit)(nil),          // 35: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 36: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 37: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 38: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 39: google.protobuf.Timestamp
+	(Confidence_Level)(0),                 // 40: prwarden.v1.Confidence.Level
+	(*fieldmaskpb.FieldMask)(nil),         // 41: google.protobuf.FieldMask
+	(*Finding)(nil),                       // 42: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 43: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	37, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	38, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	30, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	31, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	38, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	31, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	32, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	39, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
 	2,  // 8: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
-	32, // 9: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
-	38, // 10: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	39, // 11: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
-	4,  // 12: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 13: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 14: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 15: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 16: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 17: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	40, // 18: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 19: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 20: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 21: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 22: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 23: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	33, // 24: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 25: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 26: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	34, // 27: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 28: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 29: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	35, // 30: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	36, // 31: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	38, // 32: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 33: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 34: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	6,  // 35: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	41, // 36: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	42, // 37: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 38: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 39: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 40: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 41: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 42: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 43: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 44: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 45: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 46: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 47: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 48: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 49: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 50: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 51: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 52: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 53: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 54: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 55: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 56: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 57: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 58: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 59: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	49, // [49:60] is the sub-list for method output_type
-	38, // [38:49] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	33, // 9: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
+	39, // 10: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	7,  // 11: prwarden.v1.Rule.feedback:type_name -> prwarden.v1.RuleFeedback
+	40, // 12: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	4,  // 13: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 14: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 15: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 16: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 17: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 18: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	41, // 19: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 20: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 21: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 22: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	19, // 23: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 24: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	34, // 25: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 26: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	33, // 27: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	35, // 28: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 29: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 30: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	36, // 31: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	37, // 32: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	39, // 33: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 34: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 35: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	6,  // 36: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	42, // 37: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	43, // 38: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	8,  // 39: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	10, // 40: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	12, // 41: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	14, // 42: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	16, // 43: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	18, // 44: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	21, // 45: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	23, // 46: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	25, // 47: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	27, // 48: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	29, // 49: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	9,  // 50: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	11, // 51: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	13, // 52: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	15, // 53: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	17, // 54: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	20, // 55: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	22, // 56: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	24, // 57: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	26, // 58: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	28, // 59: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	30, // 60: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	50, // [50:61] is the sub-list for method output_type
+	39, // [39:50] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -2916,17 +3044,18 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[14].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[20].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[29].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[8].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[15].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[23].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -825,7 +825,7 @@ export interface paths {
         };
         /**
          * Get rule
-         * @description Reads one rule: a default rule, or a rule that was created over this API. Scope: rules:read. Errors: NOT_FOUND.
+         * @description Reads one rule: a default rule, or a rule that was created over this API, and what people decided about its findings in a window of days. Scope: rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
          */
         get: operations["getRule"];
         put?: never;
@@ -2921,6 +2921,8 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropy"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag: string;
+            /** @description What people decided about its findings. Only in the answer of GetRule, for callers that have the scope reviews:read too. */
+            readonly feedback?: components["schemas"]["RuleFeedback"];
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
             /** @description Where a match counts: `code`, `comment` or `string`, each once; anywhere when not given. What is neither a comment nor in a string is code. The first character of the match that is no blank decides, read in the language of the file. */
@@ -3022,6 +3024,28 @@ export interface components {
              * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
              */
             min?: number;
+        };
+        /** @description RuleFeedback is what people decided about findings of a rule in a window of days, as ListRuleStats counts it. */
+        RuleFeedback: {
+            /**
+             * Format: int32
+             * @description Decisions that were made about its findings, and that nobody has taken back or decided anew.
+             */
+            decided: number;
+            /**
+             * Format: int32
+             * @description Those of them that say that the rule is wrong: `false_positive`.
+             */
+            false_positives: number;
+            /**
+             * Format: int32
+             * @description Findings that a review had and the review before did not.
+             */
+            found: number;
+            /** @description First day of the window, `YYYY-MM-DD` in UTC. */
+            since: string;
+            /** @description Last day of the window, `YYYY-MM-DD` in UTC. */
+            until: string;
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
@@ -7650,6 +7674,13 @@ export interface operations {
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [
@@ -7703,7 +7734,12 @@ export interface operations {
     };
     getRule: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last. When not given there are 30 days. */
+                since?: string;
+                /** @description Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given. */
+                until?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -7742,6 +7778,13 @@ export interface operations {
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [
@@ -7919,6 +7962,13 @@ export interface operations {
                      *       "created_by": "key:key_01k9w3t5zq8h4m2x",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "id": "no-print",
                      *       "in": [],
                      *       "languages": [

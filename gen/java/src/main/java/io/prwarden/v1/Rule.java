@@ -4104,6 +4104,47 @@ private static final long serialVersionUID = 0L;
     return skip_.getByteString(index);
   }
 
+  public static final int FEEDBACK_FIELD_NUMBER = 28;
+  private io.prwarden.v1.RuleFeedback feedback_;
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return Whether the feedback field is set.
+   */
+  @java.lang.Override
+  public boolean hasFeedback() {
+    return ((bitField0_ & 0x00004000) != 0);
+  }
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return The feedback.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.RuleFeedback getFeedback() {
+    return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+  }
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.RuleFeedbackOrBuilder getFeedbackOrBuilder() {
+    return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+  }
+
   public static final int CONFIDENCE_FIELD_NUMBER = 27;
   private int confidence_ = 0;
   /**
@@ -4116,7 +4157,7 @@ private static final long serialVersionUID = 0L;
    * @return Whether the confidence field is set.
    */
   @java.lang.Override public boolean hasConfidence() {
-    return ((bitField0_ & 0x00004000) != 0);
+    return ((bitField0_ & 0x00008000) != 0);
   }
   /**
    * <pre>
@@ -4236,8 +4277,11 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < skip_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 26, skip_.getRaw(i));
     }
-    if (((bitField0_ & 0x00004000) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       output.writeEnum(27, confidence_);
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      output.writeMessage(28, getFeedback());
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -4372,9 +4416,13 @@ private static final long serialVersionUID = 0L;
       size += dataSize;
       size += 2 * getSkipList().size();
     }
-    if (((bitField0_ & 0x00004000) != 0)) {
+    if (((bitField0_ & 0x00008000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(27, confidence_);
+    }
+    if (((bitField0_ & 0x00004000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(28, getFeedback());
     }
     {
       int dataSize = 0;
@@ -4491,6 +4539,11 @@ private static final long serialVersionUID = 0L;
     }
     if (!getSkipList()
         .equals(other.getSkipList())) return false;
+    if (hasFeedback() != other.hasFeedback()) return false;
+    if (hasFeedback()) {
+      if (!getFeedback()
+          .equals(other.getFeedback())) return false;
+    }
     if (hasConfidence() != other.hasConfidence()) return false;
     if (hasConfidence()) {
       if (confidence_ != other.confidence_) return false;
@@ -4604,6 +4657,10 @@ private static final long serialVersionUID = 0L;
     if (getSkipCount() > 0) {
       hash = (37 * hash) + SKIP_FIELD_NUMBER;
       hash = (53 * hash) + getSkipList().hashCode();
+    }
+    if (hasFeedback()) {
+      hash = (37 * hash) + FEEDBACK_FIELD_NUMBER;
+      hash = (53 * hash) + getFeedback().hashCode();
     }
     if (hasConfidence()) {
       hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
@@ -4750,6 +4807,7 @@ private static final long serialVersionUID = 0L;
         internalGetMatchingCostFieldBuilder();
         internalGetEntropyFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
+        internalGetFeedbackFieldBuilder();
       }
     }
     @java.lang.Override
@@ -4814,6 +4872,11 @@ private static final long serialVersionUID = 0L;
       updatedBy_ = "";
       skip_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      feedback_ = null;
+      if (feedbackBuilder_ != null) {
+        feedbackBuilder_.dispose();
+        feedbackBuilder_ = null;
+      }
       confidence_ = 0;
       return this;
     }
@@ -4964,8 +5027,14 @@ private static final long serialVersionUID = 0L;
         result.skip_ = skip_;
       }
       if (((from_bitField0_ & 0x08000000) != 0)) {
-        result.confidence_ = confidence_;
+        result.feedback_ = feedbackBuilder_ == null
+            ? feedback_
+            : feedbackBuilder_.build();
         to_bitField0_ |= 0x00004000;
+      }
+      if (((from_bitField0_ & 0x10000000) != 0)) {
+        result.confidence_ = confidence_;
+        to_bitField0_ |= 0x00008000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -5125,6 +5194,9 @@ private static final long serialVersionUID = 0L;
           skip_.addAll(other.skip_);
         }
         onChanged();
+      }
+      if (other.hasFeedback()) {
+        mergeFeedback(other.getFeedback());
       }
       if (other.hasConfidence()) {
         setConfidenceValue(other.getConfidenceValue());
@@ -5305,9 +5377,16 @@ private static final long serialVersionUID = 0L;
             } // case 210
             case 216: {
               confidence_ = input.readEnum();
-              bitField0_ |= 0x08000000;
+              bitField0_ |= 0x10000000;
               break;
             } // case 216
+            case 226: {
+              input.readMessage(
+                  internalGetFeedbackFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x08000000;
+              break;
+            } // case 226
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -8655,6 +8734,172 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private io.prwarden.v1.RuleFeedback feedback_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder> feedbackBuilder_;
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     * @return Whether the feedback field is set.
+     */
+    public boolean hasFeedback() {
+      return ((bitField0_ & 0x08000000) != 0);
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     * @return The feedback.
+     */
+    public io.prwarden.v1.RuleFeedback getFeedback() {
+      if (feedbackBuilder_ == null) {
+        return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+      } else {
+        return feedbackBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder setFeedback(io.prwarden.v1.RuleFeedback value) {
+      if (feedbackBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        feedback_ = value;
+      } else {
+        feedbackBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x08000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder setFeedback(
+        io.prwarden.v1.RuleFeedback.Builder builderForValue) {
+      if (feedbackBuilder_ == null) {
+        feedback_ = builderForValue.build();
+      } else {
+        feedbackBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x08000000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder mergeFeedback(io.prwarden.v1.RuleFeedback value) {
+      if (feedbackBuilder_ == null) {
+        if (((bitField0_ & 0x08000000) != 0) &&
+          feedback_ != null &&
+          feedback_ != io.prwarden.v1.RuleFeedback.getDefaultInstance()) {
+          getFeedbackBuilder().mergeFrom(value);
+        } else {
+          feedback_ = value;
+        }
+      } else {
+        feedbackBuilder_.mergeFrom(value);
+      }
+      if (feedback_ != null) {
+        bitField0_ |= 0x08000000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder clearFeedback() {
+      bitField0_ = (bitField0_ & ~0x08000000);
+      feedback_ = null;
+      if (feedbackBuilder_ != null) {
+        feedbackBuilder_.dispose();
+        feedbackBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public io.prwarden.v1.RuleFeedback.Builder getFeedbackBuilder() {
+      bitField0_ |= 0x08000000;
+      onChanged();
+      return internalGetFeedbackFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public io.prwarden.v1.RuleFeedbackOrBuilder getFeedbackOrBuilder() {
+      if (feedbackBuilder_ != null) {
+        return feedbackBuilder_.getMessageOrBuilder();
+      } else {
+        return feedback_ == null ?
+            io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+      }
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder> 
+        internalGetFeedbackFieldBuilder() {
+      if (feedbackBuilder_ == null) {
+        feedbackBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder>(
+                getFeedback(),
+                getParentForChildren(),
+                isClean());
+        feedback_ = null;
+      }
+      return feedbackBuilder_;
+    }
+
     private int confidence_ = 0;
     /**
      * <pre>
@@ -8666,7 +8911,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the confidence field is set.
      */
     @java.lang.Override public boolean hasConfidence() {
-      return ((bitField0_ & 0x08000000) != 0);
+      return ((bitField0_ & 0x10000000) != 0);
     }
     /**
      * <pre>
@@ -8692,7 +8937,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setConfidenceValue(int value) {
       confidence_ = value;
-      bitField0_ |= 0x08000000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -8722,7 +8967,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x08000000;
+      bitField0_ |= 0x10000000;
       confidence_ = value.getNumber();
       onChanged();
       return this;
@@ -8737,7 +8982,7 @@ private static final long serialVersionUID = 0L;
      * @return This builder for chaining.
      */
     public Builder clearConfidence() {
-      bitField0_ = (bitField0_ & ~0x08000000);
+      bitField0_ = (bitField0_ & ~0x10000000);
       confidence_ = 0;
       onChanged();
       return this;

@@ -57,6 +57,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_MatchingCost_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_RuleFeedback_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_RuleFeedback_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_ListRulesetsRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -209,7 +214,7 @@ public final class RuleOuterClass {
       "count\030\003 \001(\005R\truleCount\0225\n\005scope\030\004 \001(\0162\032." +
       "prwarden.v1.Ruleset.ScopeH\000R\005scope\210\001\001\"+\n" +
       "\005Scope\022\017\n\013unspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo" +
-      "\020\002B\010\n\006_scope\"\256\013\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
+      "\020\002B\010\n\006_scope\"\345\013\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n" +
       "\004type\030\002 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004t" +
       "ype\210\001\001\022\030\n\007pattern\030\003 \001(\tR\007pattern\022\030\n\007mess" +
       "age\030\004 \001(\tR\007message\022<\n\010severity\030\005 \001(\0162\033.p" +
@@ -234,126 +239,133 @@ public final class RuleOuterClass {
       "\030\023 \001(\tH\006R\tcreatedBy\210\001\001\0229\n\nupdated_at\030\024 \001" +
       "(\0132\032.google.protobuf.TimestampR\tupdatedA" +
       "t\022\"\n\nupdated_by\030\025 \001(\tH\007R\tupdatedBy\210\001\001\022\022\n" +
-      "\004skip\030\032 \003(\tR\004skip\022B\n\nconfidence\030\033 \001(\0162\035." +
-      "prwarden.v1.Confidence.LevelH\010R\nconfiden" +
-      "ce\210\001\001\032;\n\005Paths\022\030\n\007include\030\001 \003(\tR\007include" +
-      "\022\030\n\007exclude\030\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005m" +
-      "atch\030\001 \003(\tR\005match\022\031\n\010no_match\030\002 \003(\tR\007noM" +
-      "atch\0321\n\007Entropy\022\020\n\003min\030\001 \001(\001R\003min\022\024\n\005gro" +
-      "up\030\002 \001(\005R\005group\"1\n\004Type\022\017\n\013unspecified\020\000" +
-      "\022\t\n\005regex\020\001\022\r\n\tstructure\020\002\"6\n\004Mode\022\024\n\020mo" +
-      "de_unspecified\020\000\022\013\n\007enforce\020\001\022\013\n\007observe" +
-      "\020\002B\007\n\005_typeB\013\n\t_severityB\010\n\006_scopeB\007\n\005_r" +
-      "epoB\n\n\010_enabledB\007\n\005_modeB\r\n\013_created_byB" +
-      "\r\n\013_updated_byB\r\n\013_confidence\"|\n\014Matchin" +
-      "gCost\0220\n\024microseconds_per_mib\030\001 \001(\005R\022mic" +
-      "rosecondsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006a" +
-      "dvice\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"\025\n\023L" +
-      "istRulesetsRequest\"H\n\024ListRulesetsRespon" +
-      "se\0220\n\010rulesets\030\001 \003(\0132\024.prwarden.v1.Rules" +
-      "etR\010rulesets\"&\n\020ListRulesRequest\022\022\n\004name" +
-      "\030\001 \001(\tR\004name\"<\n\021ListRulesResponse\022\'\n\005rul" +
-      "es\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\" \n\016Ge" +
-      "tRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleR" +
+      "\004skip\030\032 \003(\tR\004skip\0225\n\010feedback\030\034 \001(\0132\031.pr" +
+      "warden.v1.RuleFeedbackR\010feedback\022B\n\nconf" +
+      "idence\030\033 \001(\0162\035.prwarden.v1.Confidence.Le" +
+      "velH\010R\nconfidence\210\001\001\032;\n\005Paths\022\030\n\007include" +
+      "\030\001 \003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclud" +
+      "e\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_m" +
+      "atch\030\002 \003(\tR\007noMatch\0321\n\007Entropy\022\020\n\003min\030\001 " +
+      "\001(\001R\003min\022\024\n\005group\030\002 \001(\005R\005group\"1\n\004Type\022\017" +
+      "\n\013unspecified\020\000\022\t\n\005regex\020\001\022\r\n\tstructure\020" +
+      "\002\"6\n\004Mode\022\024\n\020mode_unspecified\020\000\022\013\n\007enfor" +
+      "ce\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_severityB" +
+      "\010\n\006_scopeB\007\n\005_repoB\n\n\010_enabledB\007\n\005_modeB" +
+      "\r\n\013_created_byB\r\n\013_updated_byB\r\n\013_confid" +
+      "ence\"|\n\014MatchingCost\0220\n\024microseconds_per" +
+      "_mib\030\001 \001(\005R\022microsecondsPerMib\022\022\n\004weak\030\002" +
+      " \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R\006advice\210\001\001B" +
+      "\t\n\007_advice\"\223\001\n\014RuleFeedback\022\024\n\005since\030\001 \001" +
+      "(\tR\005since\022\024\n\005until\030\002 \001(\tR\005until\022\024\n\005found" +
+      "\030\003 \001(\005R\005found\022\030\n\007decided\030\004 \001(\005R\007decided\022" +
+      "\'\n\017false_positives\030\005 \001(\005R\016falsePositives" +
+      "\"\025\n\023ListRulesetsRequest\"H\n\024ListRulesetsR" +
+      "esponse\0220\n\010rulesets\030\001 \003(\0132\024.prwarden.v1." +
+      "RulesetR\010rulesets\"&\n\020ListRulesRequest\022\022\n" +
+      "\004name\030\001 \001(\tR\004name\"<\n\021ListRulesResponse\022\'" +
+      "\n\005rules\030\001 \003(\0132\021.prwarden.v1.RuleR\005rules\"" +
+      "j\n\016GetRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022\031\n\005sin" +
+      "ce\030\002 \001(\tH\000R\005since\210\001\001\022\031\n\005until\030\003 \001(\tH\001R\005u" +
+      "ntil\210\001\001B\010\n\006_sinceB\010\n\006_until\"8\n\017GetRuleRe" +
+      "sponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR" +
+      "\004rule\":\n\021CreateRuleRequest\022%\n\004rule\030\001 \001(\013" +
+      "2\021.prwarden.v1.RuleR\004rule\";\n\022CreateRuleR" +
       "esponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.Rule" +
-      "R\004rule\":\n\021CreateRuleRequest\022%\n\004rule\030\001 \001(" +
-      "\0132\021.prwarden.v1.RuleR\004rule\";\n\022CreateRule" +
-      "Response\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.Rul" +
-      "eR\004rule\"\207\001\n\021UpdateRuleRequest\022\016\n\002id\030\001 \001(" +
-      "\tR\002id\022%\n\004rule\030\002 \001(\0132\021.prwarden.v1.RuleR\004" +
-      "rule\022;\n\013update_mask\030\003 \001(\0132\032.google.proto" +
-      "buf.FieldMaskR\nupdateMask\";\n\022UpdateRuleR" +
-      "esponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.Rule" +
-      "R\004rule\"\231\001\n\021BatchRulesRequest\022\030\n\007version\030" +
-      "\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden" +
-      ".v1.RuleR\005rules\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n" +
-      "\007dry_run\030\004 \001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004et" +
-      "ag\"\273\001\n\nRuleChange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006act" +
-      "ion\030\002 \001(\0162\036.prwarden.v1.RuleChange.Actio" +
-      "nH\000R\006action\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=" +
-      "\n\006Action\022\017\n\013unspecified\020\000\022\n\n\006create\020\001\022\n\n" +
-      "\006update\020\002\022\n\n\006delete\020\003B\t\n\007_action\"\307\001\n\022Bat" +
-      "chRulesResponse\0221\n\007changes\030\001 \003(\0132\027.prwar" +
-      "den.v1.RuleChangeR\007changes\022\030\n\007created\030\002 " +
-      "\001(\005R\007created\022\030\n\007updated\030\003 \001(\005R\007updated\022\030" +
-      "\n\007deleted\030\004 \001(\005R\007deleted\022\034\n\tunchanged\030\005 " +
-      "\001(\005R\tunchanged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022Ex" +
-      "portRulesRequest\"l\n\023ExportRulesResponse\022" +
-      "\030\n\007version\030\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\013" +
-      "2\021.prwarden.v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\t" +
-      "R\004etag\"d\n\026ListRuleHistoryRequest\022\016\n\002id\030\001" +
-      " \001(\tR\002id\022\033\n\tpage_size\030\002 \001(\005R\010pageSize\022\035\n" +
-      "\npage_token\030\003 \001(\tR\tpageToken\"\274\002\n\027ListRul" +
-      "eHistoryResponse\022D\n\007entries\030\001 \003(\0132*.prwa" +
-      "rden.v1.ListRuleHistoryResponse.EntryR\007e" +
-      "ntries\022&\n\017next_page_token\030\002 \001(\tR\rnextPag" +
-      "eToken\032\262\001\n\005Entry\022*\n\002at\030\001 \001(\0132\032.google.pr" +
-      "otobuf.TimestampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006" +
-      "action\030\003 \001(\0162\036.prwarden.v1.RuleChange.Ac" +
-      "tionH\000R\006action\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prward" +
-      "en.v1.RuleR\004ruleB\t\n\007_action\"\256\002\n\017TestRule" +
-      "Request\022/\n\004type\030\001 \001(\0162\026.prwarden.v1.Rule" +
-      ".TypeH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007patte" +
-      "rn\022\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022\n\004text" +
-      "\030\004 \001(\tR\004text\0223\n\007entropy\030\005 \001(\0132\031.prwarden" +
-      ".v1.Rule.EntropyR\007entropy\022\034\n\tstopwords\030\006" +
-      " \003(\tR\tstopwords\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n" +
-      "\002in\030\010 \003(\tR\002in\022\034\n\tlanguages\030\t \003(\tR\tlangua" +
-      "gesB\007\n\005_type\"\224\002\n\020TestRuleResponse\0225\n\004hit" +
-      "s\030\001 \003(\0132!.prwarden.v1.TestRuleResponse.H" +
-      "itR\004hits\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>" +
-      "\n\rmatching_cost\030\003 \001(\0132\031.prwarden.v1.Matc" +
-      "hingCostR\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 " +
-      "\001(\005R\004line\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end" +
-      "_line\030\003 \001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005" +
-      "R\tendColumn\"~\n\017TryRulesRequest\022\'\n\005rules\030" +
-      "\001 \003(\0132\021.prwarden.v1.RuleR\005rules\022\027\n\004last\030" +
-      "\002 \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001" +
-      "\001B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020TryRulesResponse" +
-      "\022<\n\005rules\030\001 \003(\0132&.prwarden.v1.TryRulesRe" +
-      "sponse.RuleHitsR\005rules\022N\n\rpull_requests\030" +
-      "\002 \003(\0132).prwarden.v1.TryRulesResponse.Pul" +
-      "lRequestR\014pullRequests\022\030\n\007untried\030\003 \001(\005R" +
-      "\007untried\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006" +
-      "ruleId\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_reque" +
-      "sts\030\003 \001(\005R\014pullRequests\022>\n\rmatching_cost" +
-      "\030\004 \001(\0132\031.prwarden.v1.MatchingCostR\014match" +
-      "ingCost\032\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001" +
-      "(\tR\010reviewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_n" +
-      "umber\030\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hit" +
-      "s\0220\n\010findings\030\005 \003(\0132\024.prwarden.v1.Findin" +
-      "gR\010findings\022\034\n\ttruncated\030\006 \001(\010R\ttruncate" +
-      "d\022.\n\005error\030\007 \001(\0132\030.prwarden.v1.ReviewErr" +
-      "orR\005error\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001" +
-      "(\tR\002id\"\024\n\022DeleteRuleResponse2\374\007\n\013RuleSer" +
-      "vice\022S\n\014ListRulesets\022 .prwarden.v1.ListR" +
-      "ulesetsRequest\032!.prwarden.v1.ListRuleset" +
-      "sResponse\022J\n\tListRules\022\035.prwarden.v1.Lis" +
-      "tRulesRequest\032\036.prwarden.v1.ListRulesRes" +
-      "ponse\022D\n\007GetRule\022\033.prwarden.v1.GetRuleRe" +
-      "quest\032\034.prwarden.v1.GetRuleResponse\022`\n\nC" +
-      "reateRule\022\036.prwarden.v1.CreateRuleReques" +
-      "t\032\037.prwarden.v1.CreateRuleResponse\"\021\262\373\030\r" +
-      "\n\013rule.create\022`\n\nUpdateRule\022\036.prwarden.v" +
-      "1.UpdateRuleRequest\032\037.prwarden.v1.Update" +
-      "RuleResponse\"\021\262\373\030\r\n\013rule.update\022`\n\nBatch" +
-      "Rules\022\036.prwarden.v1.BatchRulesRequest\032\037." +
-      "prwarden.v1.BatchRulesResponse\"\017\262\373\030\013\n\tru" +
-      "le.push(\001\022P\n\013ExportRules\022\037.prwarden.v1.E" +
-      "xportRulesRequest\032 .prwarden.v1.ExportRu" +
-      "lesResponse\022\\\n\017ListRuleHistory\022#.prwarde" +
-      "n.v1.ListRuleHistoryRequest\032$.prwarden.v" +
-      "1.ListRuleHistoryResponse\022f\n\010TestRule\022\034." +
-      "prwarden.v1.TestRuleRequest\032\035.prwarden.v" +
-      "1.TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it store" +
-      "s nothing\022f\n\010TryRules\022\034.prwarden.v1.TryR" +
-      "ulesRequest\032\035.prwarden.v1.TryRulesRespon" +
-      "se\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\nDel" +
-      "eteRule\022\036.prwarden.v1.DeleteRuleRequest\032" +
-      "\037.prwarden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013" +
-      "rule.deleteBN\n\016io.prwarden.v1P\001Z:github." +
-      "com/prwarden/prwarden/gen/go/prwarden/v1" +
-      ";prwardenv1b\006proto3"
+      "R\004rule\"\207\001\n\021UpdateRuleRequest\022\016\n\002id\030\001 \001(\t" +
+      "R\002id\022%\n\004rule\030\002 \001(\0132\021.prwarden.v1.RuleR\004r" +
+      "ule\022;\n\013update_mask\030\003 \001(\0132\032.google.protob" +
+      "uf.FieldMaskR\nupdateMask\";\n\022UpdateRuleRe" +
+      "sponse\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1.RuleR" +
+      "\004rule\"\231\001\n\021BatchRulesRequest\022\030\n\007version\030\001" +
+      " \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden." +
+      "v1.RuleR\005rules\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007" +
+      "dry_run\030\004 \001(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004eta" +
+      "g\"\273\001\n\nRuleChange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006acti" +
+      "on\030\002 \001(\0162\036.prwarden.v1.RuleChange.Action" +
+      "H\000R\006action\210\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n" +
+      "\006Action\022\017\n\013unspecified\020\000\022\n\n\006create\020\001\022\n\n\006" +
+      "update\020\002\022\n\n\006delete\020\003B\t\n\007_action\"\307\001\n\022Batc" +
+      "hRulesResponse\0221\n\007changes\030\001 \003(\0132\027.prward" +
+      "en.v1.RuleChangeR\007changes\022\030\n\007created\030\002 \001" +
+      "(\005R\007created\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n" +
+      "\007deleted\030\004 \001(\005R\007deleted\022\034\n\tunchanged\030\005 \001" +
+      "(\005R\tunchanged\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022Exp" +
+      "ortRulesRequest\"l\n\023ExportRulesResponse\022\030" +
+      "\n\007version\030\001 \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132" +
+      "\021.prwarden.v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR" +
+      "\004etag\"d\n\026ListRuleHistoryRequest\022\016\n\002id\030\001 " +
+      "\001(\tR\002id\022\033\n\tpage_size\030\002 \001(\005R\010pageSize\022\035\n\n" +
+      "page_token\030\003 \001(\tR\tpageToken\"\274\002\n\027ListRule" +
+      "HistoryResponse\022D\n\007entries\030\001 \003(\0132*.prwar" +
+      "den.v1.ListRuleHistoryResponse.EntryR\007en" +
+      "tries\022&\n\017next_page_token\030\002 \001(\tR\rnextPage" +
+      "Token\032\262\001\n\005Entry\022*\n\002at\030\001 \001(\0132\032.google.pro" +
+      "tobuf.TimestampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006a" +
+      "ction\030\003 \001(\0162\036.prwarden.v1.RuleChange.Act" +
+      "ionH\000R\006action\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarde" +
+      "n.v1.RuleR\004ruleB\t\n\007_action\"\256\002\n\017TestRuleR" +
+      "equest\022/\n\004type\030\001 \001(\0162\026.prwarden.v1.Rule." +
+      "TypeH\000R\004type\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007patter" +
+      "n\022\034\n\tmultiline\030\003 \001(\010R\tmultiline\022\022\n\004text\030" +
+      "\004 \001(\tR\004text\0223\n\007entropy\030\005 \001(\0132\031.prwarden." +
+      "v1.Rule.EntropyR\007entropy\022\034\n\tstopwords\030\006 " +
+      "\003(\tR\tstopwords\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002" +
+      "in\030\010 \003(\tR\002in\022\034\n\tlanguages\030\t \003(\tR\tlanguag" +
+      "esB\007\n\005_type\"\224\002\n\020TestRuleResponse\0225\n\004hits" +
+      "\030\001 \003(\0132!.prwarden.v1.TestRuleResponse.Hi" +
+      "tR\004hits\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n" +
+      "\rmatching_cost\030\003 \001(\0132\031.prwarden.v1.Match" +
+      "ingCostR\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001" +
+      "(\005R\004line\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_" +
+      "line\030\003 \001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R" +
+      "\tendColumn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001" +
+      " \003(\0132\021.prwarden.v1.RuleR\005rules\022\027\n\004last\030\002" +
+      " \001(\005H\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001" +
+      "B\007\n\005_lastB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022" +
+      "<\n\005rules\030\001 \003(\0132&.prwarden.v1.TryRulesRes" +
+      "ponse.RuleHitsR\005rules\022N\n\rpull_requests\030\002" +
+      " \003(\0132).prwarden.v1.TryRulesResponse.Pull" +
+      "RequestR\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007" +
+      "untried\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006r" +
+      "uleId\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_reques" +
+      "ts\030\003 \001(\005R\014pullRequests\022>\n\rmatching_cost\030" +
+      "\004 \001(\0132\031.prwarden.v1.MatchingCostR\014matchi" +
+      "ngCost\032\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(" +
+      "\tR\010reviewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_nu" +
+      "mber\030\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits" +
+      "\0220\n\010findings\030\005 \003(\0132\024.prwarden.v1.Finding" +
+      "R\010findings\022\034\n\ttruncated\030\006 \001(\010R\ttruncated" +
+      "\022.\n\005error\030\007 \001(\0132\030.prwarden.v1.ReviewErro" +
+      "rR\005error\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(" +
+      "\tR\002id\"\024\n\022DeleteRuleResponse2\374\007\n\013RuleServ" +
+      "ice\022S\n\014ListRulesets\022 .prwarden.v1.ListRu" +
+      "lesetsRequest\032!.prwarden.v1.ListRulesets" +
+      "Response\022J\n\tListRules\022\035.prwarden.v1.List" +
+      "RulesRequest\032\036.prwarden.v1.ListRulesResp" +
+      "onse\022D\n\007GetRule\022\033.prwarden.v1.GetRuleReq" +
+      "uest\032\034.prwarden.v1.GetRuleResponse\022`\n\nCr" +
+      "eateRule\022\036.prwarden.v1.CreateRuleRequest" +
+      "\032\037.prwarden.v1.CreateRuleResponse\"\021\262\373\030\r\n" +
+      "\013rule.create\022`\n\nUpdateRule\022\036.prwarden.v1" +
+      ".UpdateRuleRequest\032\037.prwarden.v1.UpdateR" +
+      "uleResponse\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchR" +
+      "ules\022\036.prwarden.v1.BatchRulesRequest\032\037.p" +
+      "rwarden.v1.BatchRulesResponse\"\017\262\373\030\013\n\trul" +
+      "e.push(\001\022P\n\013ExportRules\022\037.prwarden.v1.Ex" +
+      "portRulesRequest\032 .prwarden.v1.ExportRul" +
+      "esResponse\022\\\n\017ListRuleHistory\022#.prwarden" +
+      ".v1.ListRuleHistoryRequest\032$.prwarden.v1" +
+      ".ListRuleHistoryResponse\022f\n\010TestRule\022\034.p" +
+      "rwarden.v1.TestRuleRequest\032\035.prwarden.v1" +
+      ".TestRuleResponse\"\035\262\373\030\031\n\004NONE\022\021it stores" +
+      " nothing\022f\n\010TryRules\022\034.prwarden.v1.TryRu" +
+      "lesRequest\032\035.prwarden.v1.TryRulesRespons" +
+      "e\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022`\n\nDele" +
+      "teRule\022\036.prwarden.v1.DeleteRuleRequest\032\037" +
+      ".prwarden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013r" +
+      "ule.deleteBN\n\016io.prwarden.v1P\001Z:github.c" +
+      "om/prwarden/prwarden/gen/go/prwarden/v1;" +
+      "prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -375,7 +387,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Confidence", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Feedback", "Confidence", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -400,104 +412,110 @@ public final class RuleOuterClass {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_MatchingCost_descriptor,
         new java.lang.String[] { "MicrosecondsPerMib", "Weak", "Advice", });
-    internal_static_prwarden_v1_ListRulesetsRequest_descriptor =
+    internal_static_prwarden_v1_RuleFeedback_descriptor =
       getDescriptor().getMessageTypes().get(3);
+    internal_static_prwarden_v1_RuleFeedback_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_RuleFeedback_descriptor,
+        new java.lang.String[] { "Since", "Until", "Found", "Decided", "FalsePositives", });
+    internal_static_prwarden_v1_ListRulesetsRequest_descriptor =
+      getDescriptor().getMessageTypes().get(4);
     internal_static_prwarden_v1_ListRulesetsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRulesetsRequest_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_ListRulesetsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(4);
+      getDescriptor().getMessageTypes().get(5);
     internal_static_prwarden_v1_ListRulesetsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRulesetsResponse_descriptor,
         new java.lang.String[] { "Rulesets", });
     internal_static_prwarden_v1_ListRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(5);
+      getDescriptor().getMessageTypes().get(6);
     internal_static_prwarden_v1_ListRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRulesRequest_descriptor,
         new java.lang.String[] { "Name", });
     internal_static_prwarden_v1_ListRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(7);
     internal_static_prwarden_v1_ListRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRulesResponse_descriptor,
         new java.lang.String[] { "Rules", });
     internal_static_prwarden_v1_GetRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_prwarden_v1_GetRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetRuleRequest_descriptor,
-        new java.lang.String[] { "Id", });
+        new java.lang.String[] { "Id", "Since", "Until", });
     internal_static_prwarden_v1_GetRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_prwarden_v1_GetRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetRuleResponse_descriptor,
         new java.lang.String[] { "Rule", });
     internal_static_prwarden_v1_CreateRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_CreateRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateRuleRequest_descriptor,
         new java.lang.String[] { "Rule", });
     internal_static_prwarden_v1_CreateRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_CreateRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateRuleResponse_descriptor,
         new java.lang.String[] { "Rule", });
     internal_static_prwarden_v1_UpdateRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_UpdateRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_UpdateRuleRequest_descriptor,
         new java.lang.String[] { "Id", "Rule", "UpdateMask", });
     internal_static_prwarden_v1_UpdateRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_UpdateRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_UpdateRuleResponse_descriptor,
         new java.lang.String[] { "Rule", });
     internal_static_prwarden_v1_BatchRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_BatchRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_BatchRulesRequest_descriptor,
         new java.lang.String[] { "Version", "Rules", "Prune", "DryRun", "Etag", });
     internal_static_prwarden_v1_RuleChange_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_RuleChange_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_RuleChange_descriptor,
         new java.lang.String[] { "Id", "Action", "Fields", });
     internal_static_prwarden_v1_BatchRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_BatchRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_BatchRulesResponse_descriptor,
         new java.lang.String[] { "Changes", "Created", "Updated", "Deleted", "Unchanged", "Etag", });
     internal_static_prwarden_v1_ExportRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_ExportRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ExportRulesRequest_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_ExportRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_ExportRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ExportRulesResponse_descriptor,
         new java.lang.String[] { "Version", "Rules", "Etag", });
     internal_static_prwarden_v1_ListRuleHistoryRequest_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_ListRuleHistoryRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRuleHistoryRequest_descriptor,
         new java.lang.String[] { "Id", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_ListRuleHistoryResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRuleHistoryResponse_descriptor,
@@ -509,13 +527,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_ListRuleHistoryResponse_Entry_descriptor,
         new java.lang.String[] { "At", "By", "Action", "Rule", });
     internal_static_prwarden_v1_TestRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
         new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_TestRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleResponse_descriptor,
@@ -527,13 +545,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TestRuleResponse_Hit_descriptor,
         new java.lang.String[] { "Line", "Column", "EndLine", "EndColumn", });
     internal_static_prwarden_v1_TryRulesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_TryRulesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesRequest_descriptor,
         new java.lang.String[] { "Rules", "Last", "Repo", });
     internal_static_prwarden_v1_TryRulesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_TryRulesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TryRulesResponse_descriptor,
@@ -551,13 +569,13 @@ public final class RuleOuterClass {
         internal_static_prwarden_v1_TryRulesResponse_PullRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Repo", "PrNumber", "Hits", "Findings", "Truncated", "Error", });
     internal_static_prwarden_v1_DeleteRuleRequest_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_prwarden_v1_DeleteRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleRequest_descriptor,
         new java.lang.String[] { "Id", });
     internal_static_prwarden_v1_DeleteRuleResponse_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_prwarden_v1_DeleteRuleResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_DeleteRuleResponse_descriptor,
