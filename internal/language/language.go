@@ -16,11 +16,18 @@ import (
 // MaxName is the length of the longest name of a language, in bytes.
 const MaxName = 100
 
+// bourne is the language of shell scripts that aren't written for zsh alone, which splits
+// no words. They have Shell too. Linguist has no such language.
+const bourne = "Bourne Shell"
+
 // Canonical returns the name of a language by which files have it, in lower case,
 // for any of its names, as `golang` is `go`. ok is false for none.
 func Canonical(name string) (canonical string, ok bool) {
 	if len(name) > MaxName || strings.Contains(name, ",") {
 		return "", false
+	}
+	if strings.EqualFold(name, bourne) {
+		return strings.ToLower(bourne), true
 	}
 	found, ok := data.LanguageByAlias(name)
 
@@ -29,7 +36,7 @@ func Canonical(name string) (canonical string, ok bool) {
 
 // Names are the canonical names of all languages, sorted.
 func Names() []string {
-	names := make([]string, 0, len(data.LanguagesType))
+	names := append(make([]string, 0, len(data.LanguagesType)+1), strings.ToLower(bourne))
 	for name := range data.LanguagesType {
 		names = append(names, strings.ToLower(name))
 	}
@@ -42,7 +49,12 @@ func Names() []string {
 // its canonical name and once. Case decides nothing, and of a name that several
 // languages use the file has all.
 func Of(file string, firstLine []byte) []string {
-	return unite(byName(file), byFirstLine(firstLine))
+	named := byName(file)
+	if name := nameOf(file); slices.Contains(named, "Shell") && !ofZsh(name) {
+		named = slices.Concat(named, []string{bourne})
+	}
+
+	return unite(named, byFirstLine(firstLine))
 }
 
 // IsText says whether a file is text by its name or its first line, so that it
@@ -162,6 +174,16 @@ func byName(file string) []string {
 	return languages
 }
 
+// ofZsh says whether a name, in lower case, is one of a script for zsh.
+func ofZsh(name string) bool {
+	switch name {
+	case ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout":
+		return true
+	}
+
+	return strings.HasSuffix(name, ".zsh") || strings.HasSuffix(name, ".zsh-theme")
+}
+
 // maxFirstLine is how much of a first line is looked at, in bytes. Linux takes no
 // more of a line that names an interpreter.
 const maxFirstLine = 256
@@ -180,8 +202,12 @@ func byFirstLine(line []byte) (languages []string) {
 	if isScript {
 		for word := range strings.FieldsSeq(words) {
 			name := strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+			plain := strings.TrimRight(name, "0123456789.-")
 			languages = append(languages, interpreters()[name]...)
-			languages = append(languages, interpreters()[strings.TrimRight(name, "0123456789.-")]...)
+			languages = append(languages, interpreters()[plain]...)
+			if plain != "zsh" && slices.Contains(interpreters()[plain], "Shell") {
+				languages = append(languages, bourne)
+			}
 		}
 	}
 

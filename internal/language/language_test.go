@@ -31,6 +31,10 @@ func TestOf(t *testing.T) {
 		{"deploy", "#!C:\\Python\\python.exe", "python"},
 		{"deploy", "#!/usr/bin/pypy3", "python"},
 		{"run", "#!/bin/sh -e", "shell"},
+		{"run", "#!/bin/sh -e", "bourne shell"},
+		{"run.zsh", "#!/bin/bash", "bourne shell"},
+		{"run.sh", "#!/bin/zsh", "bourne shell"},
+		{"run", "#!/bin/zsh", "shell"},
 		{"run", "#!/usr/bin/Rscript", "r"},
 		{"run.py", "#!/bin/sh", "python"},
 		{"run.py", "#!/bin/sh", "shell"},
@@ -68,6 +72,15 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestZsh(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"run.zsh", ".ZSHRC", "a.zsh-theme"} {
+		assert.Equal(t, []string{"shell"}, language.Of(name, nil), name)
+	}
+	assert.Equal(t, []string{"shell"}, language.Of("run", []byte("#!/usr/bin/env zsh")))
+	assert.Equal(t, []string{"shell", "bourne shell"}, language.Of("run.sh", nil))
+}
+
 func TestInside(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -103,7 +116,7 @@ func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"python": "python", "Python": "python", "golang": "go", "js": "javascript", "C++": "c++", "cpp": "c++",
-		"csharp": "c#", "bash": "shell", "HTML+PHP": "html+php",
+		"csharp": "c#", "bash": "shell", "Bourne shell": "bourne shell", "HTML+PHP": "html+php",
 	} {
 		got, ok := language.Canonical(name)
 		assert.True(t, ok, name)

@@ -162,7 +162,7 @@ func studyOne(r Rule) study {
 	if err != nil || p.Never {
 		return study{pattern: p, err: err}
 	}
-	j, err := newJudge(r.Conditions)
+	j, err := newJudge(r.Conditions, atGroups(r))
 	if err != nil {
 		return study{err: err}
 	}

@@ -27,21 +27,22 @@ type Entropy struct {
 // maxJudged is how many bytes of a text conditions look at.
 const maxJudged = 1 << 10
 
-// judge decides about the matches of a rule with conditions.
+// judge decides about the matches of a rule with conditions or an AtGroup.
 type judge struct {
 	entropy   *Entropy
 	stopwords [][]byte // in lower case
 	allow     []*regexp.Regexp
-	work      int // for each byte of a text
+	work      int   // for each byte of a text
+	at        []int // the groups that say where the hit is; the whole match when there is none
 }
 
-// newJudge returns nil for no conditions.
-func newJudge(c Conditions) (*judge, error) {
-	if c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
+// newJudge returns nil for no conditions and none of AtGroup, of which at are the numbers.
+func newJudge(c Conditions, at []int) (*judge, error) {
+	if len(at) == 0 && c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
 		return nil, nil
 	}
 
-	j := &judge{entropy: c.Entropy, work: 1 + len(c.Stopwords)}
+	j := &judge{entropy: c.Entropy, work: 1 + len(c.Stopwords), at: at}
 	for _, word := range c.Stopwords {
 		j.stopwords = append(j.stopwords, bytes.ToLower([]byte(word)))
 	}
@@ -111,8 +112,14 @@ func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
 // as confirm.Program.All does.
 func (m *Matcher) accepted(rule uint32, p *confirm.Program, text []byte, g *confirm.Guard, found func(Span)) {
 	j := m.judges[rule]
-	if j == nil {
+	switch {
+	case j == nil:
 		p.All(text, g, found)
+		return
+	case len(j.at) > 0:
+		for _, place := range j.places(p, text, g) {
+			found(place)
+		}
 		return
 	}
 
@@ -267,12 +274,12 @@ func entropyOf(text []byte) (bits float64) {
 // the next one, make a run.
 const shortestRun = 4
 
-// isFiller says whether at least half of a text is runs such as `xxxx` and `1234`.
+// isFiller says whether at least half of a text is runs such as `xxxx`, `1234` and `aBcD`.
 func isFiller(text []byte) bool {
 	inRuns, length, step := 0, 1, 0
 	for i := 1; i <= len(text); i++ {
 		if i < len(text) {
-			next := int(text[i]) - int(text[i-1])
+			next := int(small(text[i])) - int(small(text[i-1]))
 			if length > 1 && next == step || length == 1 && next >= -1 && next <= 1 {
 				length, step = length+1, next
 				continue
@@ -285,4 +292,13 @@ func isFiller(text []byte) bool {
 	}
 
 	return 2*inRuns >= len(text)
+}
+
+// small is a letter of ASCII as a small one, and any other byte as it is.
+func small(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+
+	return c
 }

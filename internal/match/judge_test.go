@@ -17,7 +17,7 @@ func TestLooksRandom(t *testing.T) {
 		"9F86D081-884C-7D65-9A2F-EAA0C55AD015": true, "settingsForTheConnection": false,
 		"xxxxxxxxxxxxxxxxxxxxxxx1": false, "abcdefghijklmnop12345678": false, "87654321hgfedcba": false,
 		"12345678-ABCD-ABCD-ABCD-1234567890AB": false, "k3J9xQ2m00000000": false, "4815162342108": false,
-		"a1a1a1a1a1a1a1a1a1a1": false,
+		"a1a1a1a1a1a1a1a1a1a1": false, "aBcDeFgHiJkLmNoP0123q": false,
 	} {
 		assert.Equal(t, want, match.LooksRandom([]byte(text), 0), text)
 	}
@@ -61,6 +61,39 @@ func TestConditions(t *testing.T) {
 
 	_, err := match.Compile([]match.Rule{{Pattern: "a", Conditions: match.Conditions{Allow: []string{"("}}}})
 	assert.ErrorContains(t, err, "allow")
+}
+
+// A group named at is where a multiline rule has its hits: the lines before them need not
+// be looked at, and changing those reports nothing.
+func TestAtGroup(t *testing.T) {
+	t.Parallel()
+	const text = "on: release\nname: a\njobs:\n  - cache: true\n  - cache: true\n"
+	const pattern = `(?s)on: release.*?(?P<at>cache)`
+	for name, c := range map[string]struct {
+		pattern string
+		lines   match.LineRange
+		want    []int // lines
+	}{
+		"all places":           {pattern, match.LineRange{First: 1, Last: 5}, []int{4, 5}},
+		"one of them":          {pattern, match.LineRange{First: 5, Last: 5}, []int{5}},
+		"what is before":       {pattern, match.LineRange{First: 1, Last: 3}, nil},
+		"a group of no name":   {`(?s)on: release.*?(cache)`, match.LineRange{First: 2, Last: 2}, []int{1}},
+		"a group that is away": {`on: (?:(?P<at>push)|release)`, match.LineRange{First: 1, Last: 5}, []int{1}},
+		"the second group":     {`on: (?:push(?P<at>.)|(?s:.*)(?P<at2>jobs))`, match.LineRange{First: 3, Last: 3}, []int{3}},
+		"the first by name":    {`on: (?P<at2>release)\n(?P<at>name)?`, match.LineRange{First: 1, Last: 5}, []int{1, 2}},
+		"a blank":              {`on:(?P<at>\s)`, match.LineRange{First: 1, Last: 5}, []int{1}},
+	} {
+		m, err := match.Compile([]match.Rule{{Pattern: c.pattern, Multiline: true}})
+		require.NoError(t, err)
+		file := m.NewSession(forever, nil).File("")
+		got, err := file.Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{c.lines}, 10)
+		require.NoError(t, err)
+		var lines []int
+		for _, h := range got.Hits {
+			lines = append(lines, h.Line)
+		}
+		assert.Equal(t, c.want, lines, name)
+	}
 }
 
 // What is asked about a match is work of the rule.

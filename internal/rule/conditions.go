@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,6 +83,10 @@ func checkConditions(v *errs.Violations, r Rule) {
 			v.Add("entropy.group", "must be a group of the pattern, which has %d, or 0 for the whole match", groups)
 		}
 	}
+	if hasAtGroup(r.Pattern) && (!r.Multiline || r.Redact) {
+		v.Add("pattern", "may have a group named %q, which says where the finding is, only with `multiline` and without "+
+			"`redact`", match.AtGroup)
+	}
 	checkList(v, "stopwords", c.Stopwords, MaxStopwords, checkStopword)
 	checkList(v, "allow", c.Allow, MaxAllow, match.CheckPattern)
 	checkList(v, "supersedes", r.Supersedes, MaxSupersedes, func(id string) error {
@@ -117,6 +122,14 @@ func groupsOf(pattern string) int {
 		return 0
 	}
 	return re.MaxCap()
+}
+
+// hasAtGroup says whether a pattern that is valid has the group that says where its
+// matches are.
+func hasAtGroup(pattern string) bool {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+
+	return err == nil && slices.ContainsFunc(re.CapNames(), match.IsAtGroup)
 }
 
 // conditions writes what decides about the matches of a rule.

@@ -32,6 +32,8 @@ func TestValidateConditions(t *testing.T) {
 		"what allows all":     {func(r *rule.Rule) { r.Conditions.Allow = []string{"a*"} }, "allow[0]"},
 		"what is no id":       {func(r *rule.Rule) { r.Supersedes = []string{"A"} }, "supersedes[0]"},
 		"itself":              {func(r *rule.Rule) { r.Supersedes = []string{r.FullID()} }, "supersedes[0]"},
+		"a place in a line":   {func(r *rule.Rule) { r.Pattern = "a(?P<at>b)" }, "pattern"},
+		"a place to mask":     {func(r *rule.Rule) { r.Pattern, r.Multiline, r.Redact = "a(?P<at>b)", true, true }, "pattern"},
 		"one of whole files":  {func(r *rule.Rule) { r.Supersedes, r.Multiline = []string{"b"}, true }, "supersedes"},
 		"a case of no effect": {func(r *rule.Rule) { r.Conditions.Stopwords = []string{"KEY"} }, "cases.match[0]"},
 	} {

@@ -174,14 +174,15 @@ func TestPlacesInUTF16(t *testing.T) {
 func TestNamesDontDecide(t *testing.T) {
 	t.Parallel()
 	const shell, key = "security/python-subprocess-shell", "secrets/private-key"
+	const inTest = key + "-in-test"
 	paths := map[string]string{
 		"app.PY": shell, "app.pyw": shell, "APP.Py": shell, "bin/deploy": shell,
-		"docs/prod.pem": key, "src.test.pem": key, "README.md": key, "tests/fixtures/tls/server.key": key, "key.PEM": key,
+		"docs/prod.pem": key, "src.test.pem": key, "README.md": key, "tests/fixtures/tls/server.key": inTest, "key.PEM": key,
 	}
 	files := map[string]scan.File{}
 	for path, want := range paths {
 		content := "#!/usr/bin/env python3\n" + shellCode
-		if want == key {
+		if want != shell {
 			content = rsaKey
 		}
 		files[path] = file(path, content)
@@ -214,6 +215,9 @@ func TestKeysAnywhere(t *testing.T) {
 	found := reviewed(t, files)
 	for name := range files {
 		id := strings.Join(strings.SplitN(name, " ", 3)[:2], "/")
+		if id == "secrets/private-key" && strings.Contains(name, "test") {
+			id += "-in-test" // which says that it is less sure
+		}
 		assert.Equal(t, []string{id}, found[name], name)
 	}
 }

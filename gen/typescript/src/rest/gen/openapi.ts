@@ -7567,7 +7567,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 619,
+                     *           "rule_count": 660,
                      *           "scope": "org"
                      *         },
                      *         {
