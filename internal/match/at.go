@@ -11,8 +11,8 @@ import (
 )
 
 // AtGroup is the name of the group that says where in its match a multiline rule has its
-// hit, alone or with digits behind it; of several the first by name that takes part counts. What
-// comes before it is then only what the file must have, such as a trigger.
+// hit, alone or with digits behind it; of several the first by name that takes part counts.
+// What comes before it is then only what the file must have, such as a trigger.
 const AtGroup = "at"
 
 // IsAtGroup says whether the name of a group is one of AtGroup.
@@ -23,31 +23,34 @@ func IsAtGroup(name string) bool {
 }
 
 // places are those of the AtGroup in all matches, ascending, or the whole match where it
-// takes no part. What was found counts as blank, and the pattern is tried again, because
-// what stands before it may be in many matches.
+// takes no part. What was found counts as blank, and the pattern is tried again from where
+// that match starts, because what stands before the group may be in many matches.
 func (j *judge) places(p *confirm.Program, text []byte, g *confirm.Guard) (all []Span) {
-	rest := bytes.Clone(text)
+	rest, from := bytes.Clone(text), 0
 	for more := true; more; {
 		more = false
-		p.Groups(rest, g, func(loc []int) bool {
-			place := Span{Start: loc[0], End: loc[1]}
-			for _, group := range j.at {
-				if at := 2 * group; at < len(loc) && loc[at] >= 0 && loc[at] < loc[at+1] {
-					place = Span{Start: loc[at], End: loc[at+1]}
-					break
-				}
-			}
+		p.First(rest, from, g, func(loc []int) {
+			place := j.place(loc)
 			if j.accepts(rest, loc, g) {
 				all = append(all, place)
 			}
-			more = blank(rest[place.Start:place.End])
-
-			return false
+			from, more = loc[0], blank(rest[place.Start:place.End])
 		})
 	}
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 
 	return all
+}
+
+// place is where a match with its groups has its hit.
+func (j *judge) place(loc []int) Span {
+	for _, group := range j.at {
+		if at := 2 * group; at < len(loc) && loc[at] >= 0 && loc[at] < loc[at+1] {
+			return Span{Start: loc[at], End: loc[at+1]}
+		}
+	}
+
+	return Span{Start: loc[0], End: loc[1]}
 }
 
 // blank replaces all but white space, and says whether there was something else.

@@ -174,7 +174,7 @@ func TestList(t *testing.T) {
 	require.NoError(t, r.err)
 	for _, want := range []string{
 		`(?m)^warning   medium  custom/no-print +Use the logger\.$`, `(?m)^low       medium  security/no-eval `,
-		`(?m)^medium    medium  hygiene/js-debugger +\(off\) Remove`, `\n\d+ rules, 1 of them off\.\n$`,
+		`(?m)^medium    high    hygiene/js-debugger +\(off\) Remove`, `\n\d+ rules, 1 of them off\.\n$`,
 	} {
 		assert.Regexp(t, want, r.out)
 	}

@@ -101,6 +101,51 @@ func Meets(c match.Conditions, text []byte, loc []int) bool {
 	})
 }
 
+// matchesIn are the places of a multiline rule in a file where its conditions are met.
+func matchesIn(rule match.Rule, content []byte) (places [][]int) {
+	re := regexp.MustCompile(rule.Pattern)
+	var at []string
+	for _, name := range re.SubexpNames() {
+		if match.IsAtGroup(name) {
+			at = append(at, name)
+		}
+	}
+	slices.Sort(at)
+	if len(at) == 0 {
+		for _, loc := range re.FindAllSubmatchIndex(content, -1) {
+			if Meets(rule.Conditions, content, loc) {
+				places = append(places, loc)
+			}
+		}
+		return places
+	}
+
+	rest := bytes.Clone(content)
+	for loc := re.FindSubmatchIndex(rest); loc != nil; loc = re.FindSubmatchIndex(rest) {
+		place := loc[:2]
+		for _, name := range slices.Backward(at) {
+			if group := loc[2*re.SubexpIndex(name):]; group[0] < group[1] {
+				place = group[:2]
+			}
+		}
+		if Meets(rule.Conditions, rest, loc) {
+			places = append(places, place)
+		}
+		found := rest[place[0]:place[1]]
+		if len(bytes.TrimSpace(found)) == 0 {
+			break
+		}
+		for i := range found {
+			if !strings.ContainsRune(" \t\r\n", rune(found[i])) {
+				found[i] = ' '
+			}
+		}
+	}
+	slices.SortFunc(places, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+
+	return places
+}
+
 func referenceFile(i int, rule match.Rule, content []byte, wanted map[int]bool) []match.Hit {
 	place := func(offset int) (line, column int) {
 		before := content[:offset]
@@ -108,10 +153,7 @@ func referenceFile(i int, rule match.Rule, content []byte, wanted map[int]bool) 
 	}
 	var hits []match.Hit
 	reported := map[int]bool{}
-	for _, loc := range regexp.MustCompile(rule.Pattern).FindAllSubmatchIndex(content, -1) {
-		if !Meets(rule.Conditions, content, loc) {
-			continue
-		}
+	for _, loc := range matchesIn(rule, content) {
 		h := match.Hit{Rule: i}
 		h.Line, h.Column = place(loc[0])
 		h.EndLine, h.EndColumn = place(loc[1] - 1)

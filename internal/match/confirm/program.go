@@ -278,7 +278,7 @@ const plainOfAll = 8 << 10
 // guard says stop before it is known where that one is, what the automaton looked at
 // last stands for it.
 func (p *Program) All(text []byte, g *Guard, found func(Span)) {
-	p.each(text, g, false, func(loc []int) bool {
+	p.each(text, 0, g, false, func(loc []int) bool {
 		found(Span{Start: loc[0], End: loc[1]})
 		return true
 	})
@@ -287,11 +287,20 @@ func (p *Program) All(text []byte, g *Guard, found func(Span)) {
 // Groups is All with the places of the groups, as pairs that regexp has, until found
 // returns false. A match of which the guard left the place unknown has no groups.
 func (p *Program) Groups(text []byte, g *Guard, found func(loc []int) (more bool)) {
-	p.each(text, g, true, found)
+	p.each(text, 0, g, true, found)
 }
 
-func (p *Program) each(text []byte, g *Guard, groups bool, found func(loc []int) (more bool)) {
-	for from := 0; from < len(text); {
+// First calls found with the first match that starts at a place or behind it, as Groups
+// does.
+func (p *Program) First(text []byte, from int, g *Guard, found func(loc []int)) {
+	p.each(text, from, g, true, func(loc []int) bool {
+		found(loc)
+		return false
+	})
+}
+
+func (p *Program) each(text []byte, from int, g *Guard, groups bool, found func(loc []int) (more bool)) {
+	for from < len(text) {
 		match, steps, sure := p.automata().anywhere.Match(text, from, g.ctx.Done())
 		if !g.Spend(steps) || sure && !match {
 			return

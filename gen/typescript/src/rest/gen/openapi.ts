@@ -7567,7 +7567,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 660,
+                     *           "rule_count": 669,
                      *           "scope": "org"
                      *         },
                      *         {
