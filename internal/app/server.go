@@ -232,12 +232,13 @@ func (s *Server) assembleFace(
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
 	}
 
+	numbers := stats.NewService(s.store, s.store.Now)
 	s.grpc = rpc.New(rpc.Config{
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
 		Register: api.Services{
-			Reviews: s.watches, Rules: api.NewRules(rules, trials, c.DashboardSource), Keys: api.NewKeys(s.keys),
+			Reviews: s.watches, Rules: api.NewRules(rules, trials, numbers, c.DashboardSource), Keys: api.NewKeys(s.keys),
 			Accounts: api.NewAccounts(s.accounts), Members: s.members(c),
-			Policies: api.NewPolicies(s.policies), Stats: api.NewStats(stats.NewService(s.store, s.store.Now)),
+			Policies: api.NewPolicies(s.policies), Stats: api.NewStats(numbers),
 			Triage: api.NewTriage(s.triage),
 			Audit:  api.NewAudit(audit.NewService(s.store)), Hosts: api.NewConnections(s.connections, c.HookURL),
 			Webhooks: api.NewWebhooks(s.webhooks),

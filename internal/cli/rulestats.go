@@ -65,12 +65,12 @@ func (in RuleStatsInput) table(w io.Writer, rules []restclient.RuleStats) error 
 		if in.ByRepository {
 			id += "\t" + repo
 		}
-		fmt.Fprintf(t, "%s\t%v\t%v\t%v\t%v\n", append([]any{id}, numbers...)...)
+		fmt.Fprintf(t, "%s\t%v\t%v\t%v\t%v\t%v\n", append([]any{id}, numbers...)...)
 	}
 
-	row("RULE", "REPOSITORY", "FOUND", "FIXED", "SUPPRESSED", "WORK (MiB)")
+	row("RULE", "REPOSITORY", "FOUND", "FIXED", "SUPPRESSED", "FALSE POSITIVE", "WORK (MiB)")
 	for _, r := range rules {
-		row(terminal.Safe(r.RuleID), terminal.Safe(r.Repo), r.Found, r.Fixed, r.Suppressed, r.Work)
+		row(terminal.Safe(r.RuleID), terminal.Safe(r.Repo), r.Found, r.Fixed, r.Suppressed, r.Wrong, r.Work)
 	}
 	return t.Flush()
 }

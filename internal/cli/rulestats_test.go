@@ -39,7 +39,7 @@ func streams() (st cli.Streams, out, stderr *bytes.Buffer) {
 
 func TestRuleStats(t *testing.T) {
 	t.Parallel()
-	page1 := `{"rules": [{"rule_id": "custom/a", "repo": "acme/shop", "found": 31, "fixed": 2, "suppressed": 1, "work_mib": 12}],
+	page1 := `{"rules": [{"rule_id": "custom/a", "repo": "acme/shop", "found": 31, "fixed": 2, "suppressed": 1, "false_positive": 4, "work_mib": 12}],
 		"since": "2026-11-01", "until": "2026-11-30", "next_page_token": "next"}`
 	page2 := `{"rules": [{"rule_id": "custom/b\u001b", "repo": "acme/shop", "found": 3, "fixed": 0, "suppressed": 0}],
 		"since": "2026-11-01", "until": "2026-11-30", "next_page_token": ""}`
@@ -54,14 +54,14 @@ func TestRuleStats(t *testing.T) {
 			"&since=2026-11-01 ",
 	}, *asked)
 	assert.Contains(t, out.String(), "RULE")
-	assert.Regexp(t, `custom/a +acme/shop +31 +2 +1 +12\n`, out.String())
+	assert.Regexp(t, `custom/a +acme/shop +31 +2 +1 +4 +12\n`, out.String())
 	assert.NotContains(t, out.String(), "\x1b")
 	assert.Equal(t, "From 2026-11-01 to 2026-11-30 (UTC).\n", stderr.String())
 
 	c, _ = answering(t, page2)
 	st, out, _ = streams()
 	require.NoError(t, cli.RuleStats(t.Context(), st, c, cli.RuleStatsInput{Limit: 1, Output: cli.OutputJSON}))
-	assert.JSONEq(t, `{"rule_id": "custom/b\u001b", "repo": "acme/shop", "found": 3, "fixed": 0, "suppressed": 0, "work_mib": 0}`, out.String())
+	assert.JSONEq(t, `{"rule_id": "custom/b\u001b", "repo": "acme/shop", "found": 3, "fixed": 0, "suppressed": 0, "false_positive": 0, "work_mib": 0}`, out.String())
 
 	for name, wrong := range map[string]cli.RuleStatsInput{
 		"limit":    {Output: cli.OutputTable},

@@ -18,6 +18,7 @@ type RuleStats struct {
 	Found      int    `json:"found"`
 	Fixed      int    `json:"fixed"`
 	Suppressed int    `json:"suppressed"`
+	Wrong      int    `json:"false_positive"`
 	Work       int    `json:"work_mib"`
 }
 

@@ -2,6 +2,7 @@ package blackbox_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 func TestOneCount(t *testing.T) {
 	t.Parallel()
 	s, _, h := setup(t)
-	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,findings:triage"))
+	c := s.client(s.key(t, "acme", "--scopes", "reviews:read,reviews:write,findings:triage,rules:read"))
 	_, fingerprint := undecided(t, c, h, "acme/api")
 	get := func(path string) map[string]any {
 		t.Helper()
@@ -43,5 +44,12 @@ func TestOneCount(t *testing.T) {
 	require.Equal(t, 200, a.status, a.body)
 	same(0)
 	assert.Equal(t, 1.0, first(get("/v1/stats/rules")["rules"])["false_positive"])
+	feedback := get("/v1/rules/security/no-eval?since=" + time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))["feedback"]
+	assert.Equal(t, []any{1.0, 1.0, 1.0}, []any{
+		feedback.(map[string]any)["found"], feedback.(map[string]any)["decided"], feedback.(map[string]any)["false_positives"],
+	})
+	assert.Equal(t, 400, c.do(t, "GET", "/v1/rules/security/no-eval?since=2000-01-01", nil).status)
+	rulesOnly := s.client(s.key(t, "acme", "--scopes", "rules:read"))
+	assert.NotContains(t, rulesOnly.do(t, "GET", "/v1/rules/security/no-eval", nil).decode(t), "feedback")
 	assert.Len(t, get("/v1/findings?decision=false_positive&query=EVAL")["findings"], 1)
 }

@@ -109,10 +109,11 @@ func Start(t testing.TB, o Options) *Bundle {
 	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
 	admission := rpc.Admission{Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard}
 
+	numbers := stats.NewService(b.Stats, func() time.Time { return Epoch })
 	server := rpc.New(rpc.Config{
 		Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log,
 		Register: api.Services{
-			Reviews: b.Handlers, Rules: api.NewRules(b.Rules, b.Rules, true), Keys: api.NewKeys(b.Keys),
+			Reviews: b.Handlers, Rules: api.NewRules(b.Rules, b.Rules, numbers, true), Keys: api.NewKeys(b.Keys),
 			Policies: api.NewPolicies(policy.NewService(b.Policies, nil)), Audit: api.NewAudit(nil),
 			Triage:   api.NewTriage(b.Triage),
 			Hosts:    api.NewConnections(nil, nil),
@@ -120,7 +121,7 @@ func Start(t testing.TB, o Options) *Bundle {
 			Members:  api.NewMembers(nil, nil),
 			Webhooks: api.NewWebhooks(nil),
 			Pulls:    api.NewPullRequests(nil),
-			Stats:    api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })),
+			Stats:    api.NewStats(numbers),
 			Health:   health.NewServer(),
 		}.Register,
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/stats"
+	"github.com/prwarden/prwarden/internal/triage"
 )
 
 // trend reads the trends of two days.
@@ -102,6 +103,19 @@ func countedDecisions(t *testing.T, h Harness) {
 	want(day2, 0, 0, 0)
 	decide(t, h, "trg_4", 0, finding.Open, "c")
 	want(day1, 2, 0, 0)
+
+	// They count for the rule that the finding is of, whatever the repository.
+	site := newReview(acme, "rev_2")
+	site.Repo = "acme/site"
+	finishOf(t, h, site, found(ofRule("custom/wrong", rule.Low, named("w"))...))
+	_, err = h.Store.SetTriage(t.Context(), acme, triage.Change{
+		ID: "trg_5", Repo: site.Repo, Fingerprints: []string{"w"}, Decision: finding.FalsePositive, Reason: "checked",
+		Until: "2026-12-31",
+	}, map[string]finding.Finding{"w": {RuleID: "custom/wrong", Severity: rule.Low}})
+	require.NoError(t, err)
+	assert.Equal(t, []stats.Rule{{RuleID: "custom/wrong", Found: 1, FalsePositive: 1}},
+		numbers(t, h, acme, stats.Filter{RuleID: "custom/wrong"}))
+	assert.Zero(t, numbers(t, h, acme, stats.Filter{RuleID: "security/no-eval"})[0].FalsePositive)
 }
 
 func leftBehind(t *testing.T, h Harness) {

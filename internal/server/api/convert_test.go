@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 	"github.com/prwarden/prwarden/internal/structure"
 )
 
@@ -205,6 +206,10 @@ func TestRuleThereAndBack(t *testing.T) {
 	}
 
 	m := toPricedRule(in)
+	m.Feedback = toFeedback(stats.RulesPage{
+		Since: "2026-10-22", Until: "2026-11-20", Rules: []stats.Rule{{Found: 9, Accepted: 1, FalsePositive: 2, WontFix: 4}},
+	})
+	assert.EqualValues(t, 7, m.GetFeedback().GetDecided())
 	assertFilled(t, m.ProtoReflect())
 	want := in
 	// Set by the server.

@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/overload"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // RuleService is what the handlers need of the rules.
@@ -28,10 +29,16 @@ type RuleService interface {
 	TestRule(ctx context.Context, r rule.Rule, text string) (hits []match.Hit, truncated bool, err error)
 }
 
+// RuleNumbers are the numbers of rules that the handlers need.
+type RuleNumbers interface {
+	Rules(ctx context.Context, org string, in stats.RulesInput) (stats.RulesPage, error)
+}
+
 // Rules answers RuleService.
 type Rules struct {
 	prwardenv1.UnimplementedRuleServiceServer
 	service RuleService
+	numbers RuleNumbers
 	trials  *overload.Semaphore // of organizations that try patterns
 
 	onReviews Trials
@@ -45,10 +52,12 @@ const maxTrialWait = time.Second
 // NewRules makes the handlers. A call that tries a pattern may compute for
 // seconds, so no more of them run at once than there are processors, and one
 // organization has half of that. source says whether source is shown at all.
-func NewRules(service RuleService, trials Trials, source bool) *Rules {
+func NewRules(service RuleService, trials Trials, numbers RuleNumbers, source bool) *Rules {
 	n := int64(background.Processors())
 	patterns := overload.NewSemaphore(overload.Bounds{Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait})
-	return &Rules{service: service, onReviews: trials, running: newTrialSemaphore(), trials: patterns, source: source}
+	return &Rules{
+		service: service, numbers: numbers, onReviews: trials, running: newTrialSemaphore(), trials: patterns, source: source,
+	}
 }
 
 // trial waits until the caller may try a pattern. Others are not to wait for it,
@@ -86,11 +95,32 @@ func (h *Rules) ListRules(
 
 // GetRule implements RuleService.
 func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*prwardenv1.GetRuleResponse, error) {
-	r, err := h.service.GetRule(ctx, auth.FromContext(ctx).Organization, req.GetId())
+	caller := auth.FromContext(ctx)
+	r, err := h.service.GetRule(ctx, caller.Organization, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return &prwardenv1.GetRuleResponse{Rule: toPricedRule(r)}, nil
+	out := toPricedRule(r)
+	if caller.Has(auth.ReviewsRead) {
+		found, err := h.numbers.Rules(ctx, caller.Organization, stats.RulesInput{
+			RuleID: r.FullID(), Since: req.GetSince(), Until: req.GetUntil(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.Feedback = toFeedback(found)
+	}
+	return &prwardenv1.GetRuleResponse{Rule: out}, nil
+}
+
+// toFeedback is of the numbers of one rule, which are none before it finds anything.
+func toFeedback(p stats.RulesPage) *prwardenv1.RuleFeedback {
+	out := &prwardenv1.RuleFeedback{Since: p.Since, Until: p.Until}
+	for _, n := range p.Rules {
+		out.Found, out.FalsePositives = clamp(int(n.Found)), clamp(int(n.FalsePositive))
+		out.Decided = clamp(int(n.Accepted + n.FalsePositive + n.WontFix))
+	}
+	return out
 }
 
 // CreateRule implements RuleService.

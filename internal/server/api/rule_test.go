@@ -37,7 +37,7 @@ func TestPatternsTriedAtOnceAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := runtime.GOMAXPROCS(0)
 		service := heldRules{running: make(chan struct{}, places+1), release: make(chan struct{})}
-		h := api.NewRules(service, nil, true)
+		h := api.NewRules(service, nil, nil, true)
 		var held sync.WaitGroup
 		for range places {
 			held.Go(func() {
@@ -75,7 +75,7 @@ func TestPatternsOfOneOrganizationLeaveRoom(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		service := heldRules{running: make(chan struct{}, 100), release: make(chan struct{})}
-		h := api.NewRules(service, nil, true)
+		h := api.NewRules(service, nil, nil, true)
 		try := func(organization string) error {
 			ctx := auth.NewContext(t.Context(), auth.Caller{Organization: organization})
 			_, err := h.TestRule(ctx, &prwardenv1.TestRuleRequest{})

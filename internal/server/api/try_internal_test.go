@@ -14,7 +14,7 @@ import (
 func TestTheRulesOfATrialAreCheckedForAWhile(t *testing.T) {
 	t.Parallel()
 	rules := []rule.Rule{{ID: "a", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low}}
-	h := NewRules(nil, nil, true)
+	h := NewRules(nil, nil, nil, true)
 	require.NoError(t, h.checkTrial(t.Context(), rules, maxCheck))
 
 	err := h.checkTrial(t.Context(), rules, 0)

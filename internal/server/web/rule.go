@@ -158,6 +158,17 @@ func (h *Handler) ruleNumbers(v *visit, view *ruleView) error {
 	return err
 }
 
+// feedbackWords say how often people found the rule wrong; "" before they decided anything.
+func feedbackWords(n *prwardenv1.RuleStats) string {
+	decided := n.GetAccepted() + n.GetFalsePositive() + n.GetWontFix()
+	if decided == 0 {
+		return ""
+	}
+
+	return "People decided about " + plural(int(decided), "finding", "findings") + ", and found the rule wrong in " +
+		strconv.Itoa(int(n.GetFalsePositive())) + "."
+}
+
 // changeRule does what a button on the page of a rule says.
 func (h *Handler) changeRule(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {

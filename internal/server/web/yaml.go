@@ -91,6 +91,7 @@ func fromYAML(text string, into proto.Message) error {
 func ruleYAML(r *prwardenv1.Rule) string {
 	r = proto.CloneOf(r)
 	r.CreatedAt, r.CreatedBy, r.UpdatedAt, r.UpdatedBy, r.MatchingCost, r.Etag = nil, nil, nil, nil, nil, ""
+	r.Feedback = nil
 	r.Scope, r.Repo = nil, nil // a file is of one repository
 	if r.GetEnabled() {
 		r.Enabled = nil

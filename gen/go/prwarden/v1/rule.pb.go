@@ -248,7 +248,7 @@ func (x RuleChange_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RuleChange_Action.Descriptor instead.
 func (RuleChange_Action) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Ruleset is a named group of rules.
@@ -441,6 +441,9 @@ type Rule struct {
 	// what makes a file one. What a rule with `redact` matches in them is masked all the
 	// same.
 	Skip []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
+	// What people decided about its findings. Only in the answer of GetRule, for callers
+	// that have the scope reviews:read too.
+	Feedback *RuleFeedback `protobuf:"bytes,28,opt,name=feedback,proto3" json:"feedback,omitempty"`
 	// How often the rule is right; `medium` when not given. Not `low` with the severities
 	// `critical` and `high`.
 	Confidence    *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
@@ -751,6 +754,13 @@ func (x *Rule) GetSkip() []string {
 	return nil
 }
 
+func (x *Rule) GetFeedback() *RuleFeedback {
+	if x != nil {
+		return x.Feedback
+	}
+	return nil
+}
+
 func (x *Rule) GetConfidence() Confidence_Level {
 	if x != nil && x.Confidence != nil {
 		return *x.Confidence
@@ -830,6 +840,90 @@ func (x *MatchingCost) GetAdvice() string {
 	return ""
 }
 
+// RuleFeedback is what people decided about findings of a rule in a window of days, as
+// ListRuleStats counts it.
+type RuleFeedback struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day of the window, `YYYY-MM-DD` in UTC.
+	Since string `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"`
+	// Last day of the window, `YYYY-MM-DD` in UTC.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// Findings that a review had and the review before did not.
+	Found int32 `protobuf:"varint,3,opt,name=found,proto3" json:"found,omitempty"`
+	// Decisions that were made about its findings, and that nobody has taken back or
+	// decided anew.
+	Decided int32 `protobuf:"varint,4,opt,name=decided,proto3" json:"decided,omitempty"`
+	// Those of them that say that the rule is wrong: `false_positive`.
+	FalsePositives int32 `protobuf:"varint,5,opt,name=false_positives,json=falsePositives,proto3" json:"false_positives,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RuleFeedback) Reset() {
+	*x = RuleFeedback{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleFeedback) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleFeedback) ProtoMessage() {}
+
+func (x *RuleFeedback) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleFeedback.ProtoReflect.Descriptor instead.
+func (*RuleFeedback) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RuleFeedback) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+func (x *RuleFeedback) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *RuleFeedback) GetFound() int32 {
+	if x != nil {
+		return x.Found
+	}
+	return 0
+}
+
+func (x *RuleFeedback) GetDecided() int32 {
+	if x != nil {
+		return x.Decided
+	}
+	return 0
+}
+
+func (x *RuleFeedback) GetFalsePositives() int32 {
+	if x != nil {
+		return x.FalsePositives
+	}
+	return 0
+}
+
 // Request of ListRulesets.
 type ListRulesetsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -839,7 +933,7 @@ type ListRulesetsRequest struct {
 
 func (x *ListRulesetsRequest) Reset() {
 	*x = ListRulesetsRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +945,7 @@ func (x *ListRulesetsRequest) String() string {
 func (*ListRulesetsRequest) ProtoMessage() {}
 
 func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +958,7 @@ func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesetsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
 }
 
 // Response of ListRulesets.
@@ -878,7 +972,7 @@ type ListRulesetsResponse struct {
 
 func (x *ListRulesetsResponse) Reset() {
 	*x = ListRulesetsResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +984,7 @@ func (x *ListRulesetsResponse) String() string {
 func (*ListRulesetsResponse) ProtoMessage() {}
 
 func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +997,7 @@ func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesetsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListRulesetsResponse) GetRulesets() []*Ruleset {
@@ -925,7 +1019,7 @@ type ListRulesRequest struct {
 
 func (x *ListRulesRequest) Reset() {
 	*x = ListRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1031,7 @@ func (x *ListRulesRequest) String() string {
 func (*ListRulesRequest) ProtoMessage() {}
 
 func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1044,7 @@ func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListRulesRequest) GetName() string {
@@ -971,7 +1065,7 @@ type ListRulesResponse struct {
 
 func (x *ListRulesResponse) Reset() {
 	*x = ListRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1077,7 @@ func (x *ListRulesResponse) String() string {
 func (*ListRulesResponse) ProtoMessage() {}
 
 func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1090,7 @@ func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListRulesResponse) GetRules() []*Rule {
@@ -1010,14 +1104,19 @@ func (x *ListRulesResponse) GetRules() []*Rule {
 type GetRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the rule, with its slash plain or as %2F.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+	// When not given there are 30 days.
+	Since *string `protobuf:"bytes,2,opt,name=since,proto3,oneof" json:"since,omitempty"`
+	// Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+	Until         *string `protobuf:"bytes,3,opt,name=until,proto3,oneof" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetRuleRequest) Reset() {
 	*x = GetRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1128,7 @@ func (x *GetRuleRequest) String() string {
 func (*GetRuleRequest) ProtoMessage() {}
 
 func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,12 +1141,26 @@ func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRuleRequest) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *GetRuleRequest) GetSince() string {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return ""
+}
+
+func (x *GetRuleRequest) GetUntil() string {
+	if x != nil && x.Until != nil {
+		return *x.Until
 	}
 	return ""
 }
@@ -1063,7 +1176,7 @@ type GetRuleResponse struct {
 
 func (x *GetRuleResponse) Reset() {
 	*x = GetRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1188,7 @@ func (x *GetRuleResponse) String() string {
 func (*GetRuleResponse) ProtoMessage() {}
 
 func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1201,7 @@ func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleResponse.ProtoReflect.Descriptor instead.
 func (*GetRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRuleResponse) GetRule() *Rule {
@@ -1109,7 +1222,7 @@ type CreateRuleRequest struct {
 
 func (x *CreateRuleRequest) Reset() {
 	*x = CreateRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1234,7 @@ func (x *CreateRuleRequest) String() string {
 func (*CreateRuleRequest) ProtoMessage() {}
 
 func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1247,7 @@ func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateRuleRequest) GetRule() *Rule {
@@ -1155,7 +1268,7 @@ type CreateRuleResponse struct {
 
 func (x *CreateRuleResponse) Reset() {
 	*x = CreateRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1280,7 @@ func (x *CreateRuleResponse) String() string {
 func (*CreateRuleResponse) ProtoMessage() {}
 
 func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1293,7 @@ func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleResponse.ProtoReflect.Descriptor instead.
 func (*CreateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateRuleResponse) GetRule() *Rule {
@@ -1208,7 +1321,7 @@ type UpdateRuleRequest struct {
 
 func (x *UpdateRuleRequest) Reset() {
 	*x = UpdateRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1220,7 +1333,7 @@ func (x *UpdateRuleRequest) String() string {
 func (*UpdateRuleRequest) ProtoMessage() {}
 
 func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1233,7 +1346,7 @@ func (x *UpdateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateRuleRequest) GetId() string {
@@ -1268,7 +1381,7 @@ type UpdateRuleResponse struct {
 
 func (x *UpdateRuleResponse) Reset() {
 	*x = UpdateRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1393,7 @@ func (x *UpdateRuleResponse) String() string {
 func (*UpdateRuleResponse) ProtoMessage() {}
 
 func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1406,7 @@ func (x *UpdateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRuleResponse.ProtoReflect.Descriptor instead.
 func (*UpdateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateRuleResponse) GetRule() *Rule {
@@ -1323,7 +1436,7 @@ type BatchRulesRequest struct {
 
 func (x *BatchRulesRequest) Reset() {
 	*x = BatchRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +1448,7 @@ func (x *BatchRulesRequest) String() string {
 func (*BatchRulesRequest) ProtoMessage() {}
 
 func (x *BatchRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +1461,7 @@ func (x *BatchRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRulesRequest.ProtoReflect.Descriptor instead.
 func (*BatchRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BatchRulesRequest) GetVersion() int32 {
@@ -1401,7 +1514,7 @@ type RuleChange struct {
 
 func (x *RuleChange) Reset() {
 	*x = RuleChange{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1526,7 @@ func (x *RuleChange) String() string {
 func (*RuleChange) ProtoMessage() {}
 
 func (x *RuleChange) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1539,7 @@ func (x *RuleChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleChange.ProtoReflect.Descriptor instead.
 func (*RuleChange) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RuleChange) GetId() string {
@@ -1472,7 +1585,7 @@ type BatchRulesResponse struct {
 
 func (x *BatchRulesResponse) Reset() {
 	*x = BatchRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1597,7 @@ func (x *BatchRulesResponse) String() string {
 func (*BatchRulesResponse) ProtoMessage() {}
 
 func (x *BatchRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1610,7 @@ func (x *BatchRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRulesResponse.ProtoReflect.Descriptor instead.
 func (*BatchRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BatchRulesResponse) GetChanges() []*RuleChange {
@@ -1551,7 +1664,7 @@ type ExportRulesRequest struct {
 
 func (x *ExportRulesRequest) Reset() {
 	*x = ExportRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1676,7 @@ func (x *ExportRulesRequest) String() string {
 func (*ExportRulesRequest) ProtoMessage() {}
 
 func (x *ExportRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1689,7 @@ func (x *ExportRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRulesRequest.ProtoReflect.Descriptor instead.
 func (*ExportRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
 }
 
 // Response of ExportRules.
@@ -1594,7 +1707,7 @@ type ExportRulesResponse struct {
 
 func (x *ExportRulesResponse) Reset() {
 	*x = ExportRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1719,7 @@ func (x *ExportRulesResponse) String() string {
 func (*ExportRulesResponse) ProtoMessage() {}
 
 func (x *ExportRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1732,7 @@ func (x *ExportRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRulesResponse.ProtoReflect.Descriptor instead.
 func (*ExportRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExportRulesResponse) GetVersion() int32 {
@@ -1658,7 +1771,7 @@ type ListRuleHistoryRequest struct {
 
 func (x *ListRuleHistoryRequest) Reset() {
 	*x = ListRuleHistoryRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1783,7 @@ func (x *ListRuleHistoryRequest) String() string {
 func (*ListRuleHistoryRequest) ProtoMessage() {}
 
 func (x *ListRuleHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[18]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1796,7 @@ func (x *ListRuleHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListRuleHistoryRequest) GetId() string {
@@ -1720,7 +1833,7 @@ type ListRuleHistoryResponse struct {
 
 func (x *ListRuleHistoryResponse) Reset() {
 	*x = ListRuleHistoryResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1732,7 +1845,7 @@ func (x *ListRuleHistoryResponse) String() string {
 func (*ListRuleHistoryResponse) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[19]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1745,7 +1858,7 @@ func (x *ListRuleHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListRuleHistoryResponse) GetEntries() []*ListRuleHistoryResponse_Entry {
@@ -1816,7 +1929,7 @@ type TestRuleRequest struct {
 
 func (x *TestRuleRequest) Reset() {
 	*x = TestRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1828,7 +1941,7 @@ func (x *TestRuleRequest) String() string {
 func (*TestRuleRequest) ProtoMessage() {}
 
 func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[20]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1841,7 +1954,7 @@ func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TestRuleRequest) GetType() Rule_Type {
@@ -2007,7 +2120,7 @@ type TestRuleResponse struct {
 
 func (x *TestRuleResponse) Reset() {
 	*x = TestRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2132,7 @@ func (x *TestRuleResponse) String() string {
 func (*TestRuleResponse) ProtoMessage() {}
 
 func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[21]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2145,7 @@ func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TestRuleResponse) GetHits() []*TestRuleResponse_Hit {
@@ -2074,7 +2187,7 @@ type TryRulesRequest struct {
 
 func (x *TryRulesRequest) Reset() {
 	*x = TryRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2199,7 @@ func (x *TryRulesRequest) String() string {
 func (*TryRulesRequest) ProtoMessage() {}
 
 func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[22]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2212,7 @@ func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *TryRulesRequest) GetRules() []*Rule {
@@ -2138,7 +2251,7 @@ type TryRulesResponse struct {
 
 func (x *TryRulesResponse) Reset() {
 	*x = TryRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2263,7 @@ func (x *TryRulesResponse) String() string {
 func (*TryRulesResponse) ProtoMessage() {}
 
 func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[23]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2276,7 @@ func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TryRulesResponse) GetRules() []*TryRulesResponse_RuleHits {
@@ -2198,7 +2311,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2323,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[24]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2336,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -2242,7 +2355,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2367,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[25]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2380,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{26}
 }
 
 // Paths selects the files that the rule looks at, by doublestar globs
@@ -2286,7 +2399,7 @@ type Rule_Paths struct {
 
 func (x *Rule_Paths) Reset() {
 	*x = Rule_Paths{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2411,7 @@ func (x *Rule_Paths) String() string {
 func (*Rule_Paths) ProtoMessage() {}
 
 func (x *Rule_Paths) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[26]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2455,7 @@ type Rule_Cases struct {
 
 func (x *Rule_Cases) Reset() {
 	*x = Rule_Cases{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2467,7 @@ func (x *Rule_Cases) String() string {
 func (*Rule_Cases) ProtoMessage() {}
 
 func (x *Rule_Cases) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[27]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2400,7 +2513,7 @@ type Rule_Entropy struct {
 
 func (x *Rule_Entropy) Reset() {
 	*x = Rule_Entropy{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2525,7 @@ func (x *Rule_Entropy) String() string {
 func (*Rule_Entropy) ProtoMessage() {}
 
 func (x *Rule_Entropy) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[28]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2459,7 +2572,7 @@ type ListRuleHistoryResponse_Entry struct {
 
 func (x *ListRuleHistoryResponse_Entry) Reset() {
 	*x = ListRuleHistoryResponse_Entry{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2471,7 +2584,7 @@ func (x *ListRuleHistoryResponse_Entry) String() string {
 func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[30]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2484,7 +2597,7 @@ func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRuleHistoryResponse_Entry.ProtoReflect.Descriptor instead.
 func (*ListRuleHistoryResponse_Entry) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{19, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{20, 0}
 }
 
 func (x *ListRuleHistoryResponse_Entry) GetAt() *timestamppb.Timestamp {
@@ -2532,7 +2645,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2657,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2670,7 @@ func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse_Hit.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse_Hit) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{21, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *TestRuleResponse_Hit) GetLine() int32 {
@@ -2605,7 +2718,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2730,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2743,7 @@ func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_RuleHits.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_RuleHits) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *TryRulesResponse_RuleHits) GetRuleId() string {
@@ -2685,7 +2798,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2697,7 +2810,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2710,7 +2823,7 @@ func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse_PullRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse_PullRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{23, 1}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{24, 1}
 }
 
 func (x *TryRulesResponse_PullRequest) GetReviewId() string {
@@ -2777,7 +2890,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xf7\x1c\n" +
+	"\x06_scope\"\xa0\x1e\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2836,7 +2949,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\vR\tupdatedBy\x88\x01\x01\x12\\\n" +
 	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
-	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12L\n" +
+	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12:\n" +
+	"\bfeedback\x18\x1c \x01(\v2\x19.prwarden.v1.RuleFeedbackB\x03\xe0A\x03R\bfeedback\x12L\n" +
 	"\n" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +
 	"confidence\x88\x01\x01\x1aa\n" +
@@ -2863,7 +2977,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\x83\a\x92A\xff\x062\xfc\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\xf0\a\x92A\xec\a2\xe9\a{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}, \"feedback\": {\"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"found\": 31, \"decided\": 5, \"false_positives\": 2}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2882,16 +2996,28 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
 	"\x06advice\x18\x03 \x01(\tH\x00R\x06advice\x88\x01\x01B\t\n" +
-	"\a_advice\"\x15\n" +
+	"\a_advice\"\x93\x01\n" +
+	"\fRuleFeedback\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\tR\x05since\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12\x14\n" +
+	"\x05found\x18\x03 \x01(\x05R\x05found\x12\x18\n" +
+	"\adecided\x18\x04 \x01(\x05R\adecided\x12'\n" +
+	"\x0ffalse_positives\x18\x05 \x01(\x05R\x0efalsePositives\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 686, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
 	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9b\a\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd3\x06\x92A\xcf\x062\xcc\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd3\x06\x92A\xcf\x062\xcc\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"\x9e\x02\n" +
 	"\x0eGetRuleRequest\x12`\n" +
-	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
+	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x12J\n" +
+	"\x05since\x18\x02 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x00R\x05since\x88\x01\x01\x12J\n" +
+	"\x05until\x18\x03 \x01(\tB/\x92A\a\xa2\x02\x04date\xbaH\"r \x18\n" +
+	"2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$H\x01R\x05until\x88\x01\x01B\b\n" +
+	"\x06_sinceB\b\n" +
+	"\x06_until\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"E\n" +
 	"\x11CreateRuleRequest\x120\n" +
@@ -3069,7 +3195,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
@@ -3078,135 +3204,137 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*Ruleset)(nil),                       // 4: prwarden.v1.Ruleset
 	(*Rule)(nil),                          // 5: prwarden.v1.Rule
 	(*MatchingCost)(nil),                  // 6: prwarden.v1.MatchingCost
-	(*ListRulesetsRequest)(nil),           // 7: prwarden.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),          // 8: prwarden.v1.ListRulesetsResponse
-	(*ListRulesRequest)(nil),              // 9: prwarden.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),             // 10: prwarden.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),                // 11: prwarden.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),               // 12: prwarden.v1.GetRuleResponse
-	(*CreateRuleRequest)(nil),             // 13: prwarden.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),            // 14: prwarden.v1.CreateRuleResponse
-	(*UpdateRuleRequest)(nil),             // 15: prwarden.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil),            // 16: prwarden.v1.UpdateRuleResponse
-	(*BatchRulesRequest)(nil),             // 17: prwarden.v1.BatchRulesRequest
-	(*RuleChange)(nil),                    // 18: prwarden.v1.RuleChange
-	(*BatchRulesResponse)(nil),            // 19: prwarden.v1.BatchRulesResponse
-	(*ExportRulesRequest)(nil),            // 20: prwarden.v1.ExportRulesRequest
-	(*ExportRulesResponse)(nil),           // 21: prwarden.v1.ExportRulesResponse
-	(*ListRuleHistoryRequest)(nil),        // 22: prwarden.v1.ListRuleHistoryRequest
-	(*ListRuleHistoryResponse)(nil),       // 23: prwarden.v1.ListRuleHistoryResponse
-	(*TestRuleRequest)(nil),               // 24: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),              // 25: prwarden.v1.TestRuleResponse
-	(*TryRulesRequest)(nil),               // 26: prwarden.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),              // 27: prwarden.v1.TryRulesResponse
-	(*DeleteRuleRequest)(nil),             // 28: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),            // 29: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),                    // 30: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),                    // 31: prwarden.v1.Rule.Cases
-	(*Rule_Entropy)(nil),                  // 32: prwarden.v1.Rule.Entropy
-	nil,                                   // 33: prwarden.v1.Rule.WhereEntry
-	(*ListRuleHistoryResponse_Entry)(nil), // 34: prwarden.v1.ListRuleHistoryResponse.Entry
-	nil,                                   // 35: prwarden.v1.TestRuleRequest.WhereEntry
-	(*TestRuleResponse_Hit)(nil),          // 36: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 37: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 38: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 39: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 40: google.protobuf.Timestamp
-	(*Condition)(nil),                     // 41: prwarden.v1.Condition
-	(Confidence_Level)(0),                 // 42: prwarden.v1.Confidence.Level
-	(*fieldmaskpb.FieldMask)(nil),         // 43: google.protobuf.FieldMask
-	(*Condition_Test)(nil),                // 44: prwarden.v1.Condition.Test
-	(*Finding)(nil),                       // 45: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 46: prwarden.v1.ReviewError
+	(*RuleFeedback)(nil),                  // 7: prwarden.v1.RuleFeedback
+	(*ListRulesetsRequest)(nil),           // 8: prwarden.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),          // 9: prwarden.v1.ListRulesetsResponse
+	(*ListRulesRequest)(nil),              // 10: prwarden.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),             // 11: prwarden.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),                // 12: prwarden.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),               // 13: prwarden.v1.GetRuleResponse
+	(*CreateRuleRequest)(nil),             // 14: prwarden.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),            // 15: prwarden.v1.CreateRuleResponse
+	(*UpdateRuleRequest)(nil),             // 16: prwarden.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),            // 17: prwarden.v1.UpdateRuleResponse
+	(*BatchRulesRequest)(nil),             // 18: prwarden.v1.BatchRulesRequest
+	(*RuleChange)(nil),                    // 19: prwarden.v1.RuleChange
+	(*BatchRulesResponse)(nil),            // 20: prwarden.v1.BatchRulesResponse
+	(*ExportRulesRequest)(nil),            // 21: prwarden.v1.ExportRulesRequest
+	(*ExportRulesResponse)(nil),           // 22: prwarden.v1.ExportRulesResponse
+	(*ListRuleHistoryRequest)(nil),        // 23: prwarden.v1.ListRuleHistoryRequest
+	(*ListRuleHistoryResponse)(nil),       // 24: prwarden.v1.ListRuleHistoryResponse
+	(*TestRuleRequest)(nil),               // 25: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),              // 26: prwarden.v1.TestRuleResponse
+	(*TryRulesRequest)(nil),               // 27: prwarden.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),              // 28: prwarden.v1.TryRulesResponse
+	(*DeleteRuleRequest)(nil),             // 29: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),            // 30: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),                    // 31: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),                    // 32: prwarden.v1.Rule.Cases
+	(*Rule_Entropy)(nil),                  // 33: prwarden.v1.Rule.Entropy
+	nil,                                   // 34: prwarden.v1.Rule.WhereEntry
+	(*ListRuleHistoryResponse_Entry)(nil), // 35: prwarden.v1.ListRuleHistoryResponse.Entry
+	nil,                                   // 36: prwarden.v1.TestRuleRequest.WhereEntry
+	(*TestRuleResponse_Hit)(nil),          // 37: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 38: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 39: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 40: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 41: google.protobuf.Timestamp
+	(*Condition)(nil),                     // 42: prwarden.v1.Condition
+	(Confidence_Level)(0),                 // 43: prwarden.v1.Confidence.Level
+	(*fieldmaskpb.FieldMask)(nil),         // 44: google.protobuf.FieldMask
+	(*Condition_Test)(nil),                // 45: prwarden.v1.Condition.Test
+	(*Finding)(nil),                       // 46: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 47: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	39, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	40, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	30, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	31, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	40, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	31, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	32, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	41, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	41, // 8: prwarden.v1.Rule.any:type_name -> prwarden.v1.Condition
-	41, // 9: prwarden.v1.Rule.all:type_name -> prwarden.v1.Condition
-	41, // 10: prwarden.v1.Rule.not:type_name -> prwarden.v1.Condition
-	41, // 11: prwarden.v1.Rule.inside:type_name -> prwarden.v1.Condition
-	41, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
-	41, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
-	33, // 14: prwarden.v1.Rule.where:type_name -> prwarden.v1.Rule.WhereEntry
-	41, // 15: prwarden.v1.Rule.sources:type_name -> prwarden.v1.Condition
-	41, // 16: prwarden.v1.Rule.sinks:type_name -> prwarden.v1.Condition
-	41, // 17: prwarden.v1.Rule.sanitizers:type_name -> prwarden.v1.Condition
+	42, // 8: prwarden.v1.Rule.any:type_name -> prwarden.v1.Condition
+	42, // 9: prwarden.v1.Rule.all:type_name -> prwarden.v1.Condition
+	42, // 10: prwarden.v1.Rule.not:type_name -> prwarden.v1.Condition
+	42, // 11: prwarden.v1.Rule.inside:type_name -> prwarden.v1.Condition
+	42, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
+	42, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
+	34, // 14: prwarden.v1.Rule.where:type_name -> prwarden.v1.Rule.WhereEntry
+	42, // 15: prwarden.v1.Rule.sources:type_name -> prwarden.v1.Condition
+	42, // 16: prwarden.v1.Rule.sinks:type_name -> prwarden.v1.Condition
+	42, // 17: prwarden.v1.Rule.sanitizers:type_name -> prwarden.v1.Condition
 	2,  // 18: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
-	32, // 19: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
-	40, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	42, // 21: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
-	4,  // 22: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 23: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 24: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 25: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 26: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 27: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	43, // 28: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 29: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 30: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 31: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 32: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 33: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	34, // 34: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 35: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 36: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	41, // 37: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
-	41, // 38: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
-	41, // 39: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
-	41, // 40: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
-	41, // 41: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
-	41, // 42: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
-	35, // 43: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
-	41, // 44: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
-	41, // 45: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
-	41, // 46: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
-	36, // 47: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 48: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 49: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	37, // 50: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	38, // 51: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	44, // 52: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	40, // 53: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 54: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 55: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	44, // 56: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	6,  // 57: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	45, // 58: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	46, // 59: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 60: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 61: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 62: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 63: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 64: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 65: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 66: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 67: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 68: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 69: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 70: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 71: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 72: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 73: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 74: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 75: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 76: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 77: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 78: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 79: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 80: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 81: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	71, // [71:82] is the sub-list for method output_type
-	60, // [60:71] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	33, // 19: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
+	41, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	7,  // 21: prwarden.v1.Rule.feedback:type_name -> prwarden.v1.RuleFeedback
+	43, // 22: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	4,  // 23: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 24: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 25: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 26: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 27: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 28: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	44, // 29: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 30: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 31: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 32: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	19, // 33: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 34: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	35, // 35: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 36: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	33, // 37: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	42, // 38: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
+	42, // 39: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
+	42, // 40: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
+	42, // 41: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
+	42, // 42: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
+	42, // 43: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
+	36, // 44: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
+	42, // 45: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
+	42, // 46: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
+	42, // 47: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
+	37, // 48: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 49: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 50: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	38, // 51: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	39, // 52: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	45, // 53: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	41, // 54: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 55: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 56: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	45, // 57: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	6,  // 58: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	46, // 59: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	47, // 60: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	8,  // 61: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	10, // 62: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	12, // 63: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	14, // 64: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	16, // 65: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	18, // 66: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	21, // 67: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	23, // 68: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	25, // 69: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	27, // 70: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	29, // 71: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	9,  // 72: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	11, // 73: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	13, // 74: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	15, // 75: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	17, // 76: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	20, // 77: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	22, // 78: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	24, // 79: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	26, // 80: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	28, // 81: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	30, // 82: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	72, // [72:83] is the sub-list for method output_type
+	61, // [61:72] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -3221,17 +3349,18 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[2].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[14].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[20].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[30].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[8].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[15].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[23].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

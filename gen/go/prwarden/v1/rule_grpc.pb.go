@@ -52,7 +52,8 @@ type RuleServiceClient interface {
 	// rules:read. Errors: NOT_FOUND for an unknown ruleset.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
 	// GetRule reads one rule: a default rule, or a rule that was created over
-	// this API. Scope: rules:read. Errors: NOT_FOUND.
+	// this API, and what people decided about its findings in a window of days. Scope:
+	// rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
 	GetRule(ctx context.Context, in *GetRuleRequest, opts ...grpc.CallOption) (*GetRuleResponse, error)
 	// CreateRule creates a custom rule. It applies to reviews that are claimed
 	// after the answer. Answered with 201 over REST. Scope: rules:write.
@@ -270,7 +271,8 @@ type RuleServiceServer interface {
 	// rules:read. Errors: NOT_FOUND for an unknown ruleset.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
 	// GetRule reads one rule: a default rule, or a rule that was created over
-	// this API. Scope: rules:read. Errors: NOT_FOUND.
+	// this API, and what people decided about its findings in a window of days. Scope:
+	// rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
 	GetRule(context.Context, *GetRuleRequest) (*GetRuleResponse, error)
 	// CreateRule creates a custom rule. It applies to reviews that are claimed
 	// after the answer. Answered with 201 over REST. Scope: rules:write.

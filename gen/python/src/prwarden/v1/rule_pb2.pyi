@@ -294,6 +294,7 @@ class Rule(google.protobuf.message.Message):
     UPDATED_AT_FIELD_NUMBER: builtins.int
     UPDATED_BY_FIELD_NUMBER: builtins.int
     SKIP_FIELD_NUMBER: builtins.int
+    FEEDBACK_FIELD_NUMBER: builtins.int
     CONFIDENCE_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
@@ -464,6 +465,12 @@ class Rule(google.protobuf.message.Message):
         same.
         """
 
+    @property
+    def feedback(self) -> Global___RuleFeedback:
+        """What people decided about its findings. Only in the answer of GetRule, for callers
+        that have the scope reviews:read too.
+        """
+
     def __init__(
         self,
         *,
@@ -504,10 +511,11 @@ class Rule(google.protobuf.message.Message):
         updated_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         updated_by: builtins.str | None = ...,
         skip: collections.abc.Iterable[builtins.str] | None = ...,
+        feedback: Global___RuleFeedback | None = ...,
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "feedback", b"feedback", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "feedback", b"feedback", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -576,6 +584,44 @@ class MatchingCost(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_advice", b"_advice"]) -> typing.Literal["advice"] | None: ...
 
 Global___MatchingCost: typing_extensions.TypeAlias = MatchingCost
+
+@typing.final
+class RuleFeedback(google.protobuf.message.Message):
+    """RuleFeedback is what people decided about findings of a rule in a window of days, as
+    ListRuleStats counts it.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
+    FOUND_FIELD_NUMBER: builtins.int
+    DECIDED_FIELD_NUMBER: builtins.int
+    FALSE_POSITIVES_FIELD_NUMBER: builtins.int
+    since: builtins.str
+    """First day of the window, `YYYY-MM-DD` in UTC."""
+    until: builtins.str
+    """Last day of the window, `YYYY-MM-DD` in UTC."""
+    found: builtins.int
+    """Findings that a review had and the review before did not."""
+    decided: builtins.int
+    """Decisions that were made about its findings, and that nobody has taken back or
+    decided anew.
+    """
+    false_positives: builtins.int
+    """Those of them that say that the rule is wrong: `false_positive`."""
+    def __init__(
+        self,
+        *,
+        since: builtins.str = ...,
+        until: builtins.str = ...,
+        found: builtins.int = ...,
+        decided: builtins.int = ...,
+        false_positives: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["decided", b"decided", "false_positives", b"false_positives", "found", b"found", "since", b"since", "until", b"until"]) -> None: ...
+
+Global___RuleFeedback: typing_extensions.TypeAlias = RuleFeedback
 
 @typing.final
 class ListRulesetsRequest(google.protobuf.message.Message):
@@ -656,14 +702,29 @@ class GetRuleRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     ID_FIELD_NUMBER: builtins.int
+    SINCE_FIELD_NUMBER: builtins.int
+    UNTIL_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier of the rule, with its slash plain or as %2F."""
+    since: builtins.str
+    """First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+    When not given there are 30 days.
+    """
+    until: builtins.str
+    """Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given."""
     def __init__(
         self,
         *,
         id: builtins.str = ...,
+        since: builtins.str | None = ...,
+        until: builtins.str | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["id", b"id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_since", b"_since", "_until", b"_until", "since", b"since", "until", b"until"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_since", b"_since", "_until", b"_until", "id", b"id", "since", b"since", "until", b"until"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_since", b"_since"]) -> typing.Literal["since"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_until", b"_until"]) -> typing.Literal["until"] | None: ...
 
 Global___GetRuleRequest: typing_extensions.TypeAlias = GetRuleRequest
 

@@ -127,7 +127,8 @@ class RuleServiceServicer(object):
 
     def GetRule(self, request, context):
         """GetRule reads one rule: a default rule, or a rule that was created over
-        this API. Scope: rules:read. Errors: NOT_FOUND.
+        this API, and what people decided about its findings in a window of days. Scope:
+        rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

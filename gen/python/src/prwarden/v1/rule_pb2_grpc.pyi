@@ -320,7 +320,8 @@ class RuleServiceStub(typing.Generic[_RuleServiceListRulesetsType, _RuleServiceL
 
     GetRule: _RuleServiceGetRuleType
     """GetRule reads one rule: a default rule, or a rule that was created over
-    this API. Scope: rules:read. Errors: NOT_FOUND.
+    this API, and what people decided about its findings in a window of days. Scope:
+    rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
     """
 
     CreateRule: _RuleServiceCreateRuleType
@@ -497,7 +498,8 @@ class RuleServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[prwarden.v1.rule_pb2.GetRuleResponse, collections.abc.Awaitable[prwarden.v1.rule_pb2.GetRuleResponse]]:
         """GetRule reads one rule: a default rule, or a rule that was created over
-        this API. Scope: rules:read. Errors: NOT_FOUND.
+        this API, and what people decided about its findings in a window of days. Scope:
+        rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
         """
 
     @abc.abstractmethod

@@ -825,7 +825,7 @@ export interface paths {
         };
         /**
          * Get rule
-         * @description Reads one rule: a default rule, or a rule that was created over this API. Scope: rules:read. Errors: NOT_FOUND.
+         * @description Reads one rule: a default rule, or a rule that was created over this API, and what people decided about its findings in a window of days. Scope: rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
          */
         get: operations["getRule"];
         put?: never;
@@ -3076,6 +3076,8 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropy"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag: string;
+            /** @description What people decided about its findings. Only in the answer of GetRule, for callers that have the scope reviews:read too. */
+            readonly feedback?: components["schemas"]["RuleFeedback"];
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus: string;
             /** @description As Condition.has. */
@@ -3197,6 +3199,28 @@ export interface components {
              * @description The least bits for each byte, from 0 to 8. With 0, or not given: what is usual for texts of its length and characters, and a letter and a digit at least.
              */
             min?: number;
+        };
+        /** @description RuleFeedback is what people decided about findings of a rule in a window of days, as ListRuleStats counts it. */
+        RuleFeedback: {
+            /**
+             * Format: int32
+             * @description Decisions that were made about its findings, and that nobody has taken back or decided anew.
+             */
+            decided: number;
+            /**
+             * Format: int32
+             * @description Those of them that say that the rule is wrong: `false_positive`.
+             */
+            false_positives: number;
+            /**
+             * Format: int32
+             * @description Findings that a review had and the review before did not.
+             */
+            found: number;
+            /** @description First day of the window, `YYYY-MM-DD` in UTC. */
+            since: string;
+            /** @description Last day of the window, `YYYY-MM-DD` in UTC. */
+            until: string;
         };
         /** @description Rule is one check. It is matched on each added line of a pull request, or on whole files when `multiline` is set. */
         RuleInput: {
@@ -7918,6 +7942,13 @@ export interface operations {
                      *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],
@@ -7976,7 +8007,12 @@ export interface operations {
     };
     getRule: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last. When not given there are 30 days. */
+                since?: string;
+                /** @description Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given. */
+                until?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -8018,6 +8054,13 @@ export interface operations {
                      *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],
@@ -8211,6 +8254,13 @@ export interface operations {
                      *       "depth": "",
                      *       "enabled": true,
                      *       "etag": "7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6",
+                     *       "feedback": {
+                     *         "decided": 5,
+                     *         "false_positives": 2,
+                     *         "found": 31,
+                     *         "since": "2026-10-22",
+                     *         "until": "2026-11-20"
+                     *       },
                      *       "focus": "",
                      *       "id": "no-print",
                      *       "in": [],

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/rule.proto.
  */
 export const file_prwarden_v1_rule: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIswNCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIjCgNhbnkYKSADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SIwoDYWxsGCogAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEigKA25vdBgrIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgEiAEBEisKBmluc2lkZRgsIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgFiAEBEi8KCm5vdF9pbnNpZGUYLSABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IBogBARIoCgNoYXMYLiABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IB4gBARINCgVkZXB0aBgvIAEoCRIrCgV3aGVyZRgwIAMoCzIcLnByd2FyZGVuLnYxLlJ1bGUuV2hlcmVFbnRyeRINCgVmb2N1cxgxIAEoCRInCgdzb3VyY2VzGDIgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEiUKBXNpbmtzGDMgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEioKCnNhbml0aXplcnMYNCADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SFAoHZW5hYmxlZBgQIAEoCEgIiAEBEikKBG1vZGUYESABKA4yFi5wcndhcmRlbi52MS5SdWxlLk1vZGVICYgBARIqCgdlbnRyb3B5GBYgASgLMhkucHJ3YXJkZW4udjEuUnVsZS5FbnRyb3B5EhEKCXN0b3B3b3JkcxgXIAMoCRINCgVhbGxvdxgYIAMoCRISCgpzdXBlcnNlZGVzGBkgAygJEgwKBGV0YWcYEiABKAkSFwoKY3JlYXRlZF9ieRgTIAEoCUgKiAEBEi4KCnVwZGF0ZWRfYXQYFCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCnVwZGF0ZWRfYnkYFSABKAlIC4gBARIMCgRza2lwGBogAygJEjYKCmNvbmZpZGVuY2UYGyABKA4yHS5wcndhcmRlbi52MS5Db25maWRlbmNlLkxldmVsSAyIAQEaKQoFUGF0aHMSDwoHaW5jbHVkZRgBIAMoCRIPCgdleGNsdWRlGAIgAygJGigKBUNhc2VzEg0KBW1hdGNoGAEgAygJEhAKCG5vX21hdGNoGAIgAygJGiUKB0VudHJvcHkSCwoDbWluGAEgASgBEg0KBWdyb3VwGAIgASgFGkkKCldoZXJlRW50cnkSCwoDa2V5GAEgASgJEioKBXZhbHVlGAIgASgLMhsucHJ3YXJkZW4udjEuQ29uZGl0aW9uLlRlc3Q6AjgBIjwKBFR5cGUSDwoLdW5zcGVjaWZpZWQQABIJCgVyZWdleBABEg0KCXN0cnVjdHVyZRACEgkKBXRhaW50EAMiNgoETW9kZRIUChBtb2RlX3Vuc3BlY2lmaWVkEAASCwoHZW5mb3JjZRABEgsKB29ic2VydmUQAkIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgYKBF9ub3RCCQoHX2luc2lkZUINCgtfbm90X2luc2lkZUIGCgRfaGFzQgoKCF9lbmFibGVkQgcKBV9tb2RlQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5Qg0KC19jb25maWRlbmNlIloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiFQoTTGlzdFJ1bGVzZXRzUmVxdWVzdCI+ChRMaXN0UnVsZXNldHNSZXNwb25zZRImCghydWxlc2V0cxgBIAMoCzIULnByd2FyZGVuLnYxLlJ1bGVzZXQiIAoQTGlzdFJ1bGVzUmVxdWVzdBIMCgRuYW1lGAEgASgJIjUKEUxpc3RSdWxlc1Jlc3BvbnNlEiAKBXJ1bGVzGAEgAygLMhEucHJ3YXJkZW4udjEuUnVsZSIcCg5HZXRSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCSIyCg9HZXRSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNAoRQ3JlYXRlUnVsZVJlcXVlc3QSHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUiNQoSQ3JlYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInEKEVVwZGF0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJEh8KBHJ1bGUYAiABKAsyES5wcndhcmRlbi52MS5SdWxlEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI1ChJVcGRhdGVSdWxlUmVzcG9uc2USHwoEcnVsZRgBIAEoCzIRLnByd2FyZGVuLnYxLlJ1bGUidAoRQmF0Y2hSdWxlc1JlcXVlc3QSDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDQoFcHJ1bmUYAyABKAgSDwoHZHJ5X3J1bhgEIAEoCBIMCgRldGFnGAUgASgJIqcBCgpSdWxlQ2hhbmdlEgoKAmlkGAEgASgJEjMKBmFjdGlvbhgCIAEoDjIeLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2UuQWN0aW9uSACIAQESDgoGZmllbGRzGAMgAygJIj0KBkFjdGlvbhIPCgt1bnNwZWNpZmllZBAAEgoKBmNyZWF0ZRABEgoKBnVwZGF0ZRACEgoKBmRlbGV0ZRADQgkKB19hY3Rpb24ikgEKEkJhdGNoUnVsZXNSZXNwb25zZRIoCgdjaGFuZ2VzGAEgAygLMhcucHJ3YXJkZW4udjEuUnVsZUNoYW5nZRIPCgdjcmVhdGVkGAIgASgFEg8KB3VwZGF0ZWQYAyABKAUSDwoHZGVsZXRlZBgEIAEoBRIRCgl1bmNoYW5nZWQYBSABKAUSDAoEZXRhZxgGIAEoCSIUChJFeHBvcnRSdWxlc1JlcXVlc3QiVgoTRXhwb3J0UnVsZXNSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgFEiAKBXJ1bGVzGAIgAygLMhEucHJ3YXJkZW4udjEuUnVsZRIMCgRldGFnGAMgASgJIksKFkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkijgIKF0xpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEjsKB2VudHJpZXMYASADKAsyKi5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZS5FbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkanAEKBUVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIKCgJieRgCIAEoCRIzCgZhY3Rpb24YAyABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEh8KBHJ1bGUYBCABKAsyES5wcndhcmRlbi52MS5SdWxlQgkKB19hY3Rpb24ipwYKD1Rlc3RSdWxlUmVxdWVzdBIpCgR0eXBlGAEgASgOMhYucHJ3YXJkZW4udjEuUnVsZS5UeXBlSACIAQESDwoHcGF0dGVybhgCIAEoCRIRCgltdWx0aWxpbmUYAyABKAgSDAoEdGV4dBgEIAEoCRIqCgdlbnRyb3B5GAUgASgLMhkucHJ3YXJkZW4udjEuUnVsZS5FbnRyb3B5EhEKCXN0b3B3b3JkcxgGIAMoCRINCgVhbGxvdxgHIAMoCRIKCgJpbhgIIAMoCRIRCglsYW5ndWFnZXMYCSADKAkSIwoDYW55GAsgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEiMKA2FsbBgMIAMoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbhIoCgNub3QYDSABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IAYgBARIrCgZpbnNpZGUYDiABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IAogBARIvCgpub3RfaW5zaWRlGA8gASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSAOIAQESKAoDaGFzGBAgASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSASIAQESDQoFZGVwdGgYESABKAkSNgoFd2hlcmUYEiADKAsyJy5wcndhcmRlbi52MS5UZXN0UnVsZVJlcXVlc3QuV2hlcmVFbnRyeRINCgVmb2N1cxgTIAEoCRInCgdzb3VyY2VzGBQgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEiUKBXNpbmtzGBUgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEioKCnNhbml0aXplcnMYFiADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24aSQoKV2hlcmVFbnRyeRILCgNrZXkYASABKAkSKgoFdmFsdWUYAiABKAsyGy5wcndhcmRlbi52MS5Db25kaXRpb24uVGVzdDoCOAFCBwoFX3R5cGVCBgoEX25vdEIJCgdfaW5zaWRlQg0KC19ub3RfaW5zaWRlQgYKBF9oYXMi0wEKEFRlc3RSdWxlUmVzcG9uc2USLwoEaGl0cxgBIAMoCzIhLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UuSGl0EhEKCXRydW5jYXRlZBgCIAEoCBIwCg1tYXRjaGluZ19jb3N0GAMgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GkkKA0hpdBIMCgRsaW5lGAEgASgFEg4KBmNvbHVtbhgCIAEoBRIQCghlbmRfbGluZRgDIAEoBRISCgplbmRfY29sdW1uGAQgASgFImsKD1RyeVJ1bGVzUmVxdWVzdBIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSEQoEbGFzdBgCIAEoBUgAiAEBEhEKBHJlcG8YAyABKAlIAYgBAUIHCgVfbGFzdEIHCgVfcmVwbyLGAwoQVHJ5UnVsZXNSZXNwb25zZRI1CgVydWxlcxgBIAMoCzImLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUnVsZUhpdHMSQAoNcHVsbF9yZXF1ZXN0cxgCIAMoCzIpLnByd2FyZGVuLnYxLlRyeVJ1bGVzUmVzcG9uc2UuUHVsbFJlcXVlc3QSDwoHdW50cmllZBgDIAEoBRpyCghSdWxlSGl0cxIPCgdydWxlX2lkGAEgASgJEgwKBGhpdHMYAiABKAUSFQoNcHVsbF9yZXF1ZXN0cxgDIAEoBRIwCg1tYXRjaGluZ19jb3N0GAQgASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0GrMBCgtQdWxsUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSDAoEcmVwbxgCIAEoCRIRCglwcl9udW1iZXIYAyABKAUSDAoEaGl0cxgEIAEoBRImCghmaW5kaW5ncxgFIAMoCzIULnByd2FyZGVuLnYxLkZpbmRpbmcSEQoJdHJ1bmNhdGVkGAYgASgIEicKBWVycm9yGAcgASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3IiHwoRRGVsZXRlUnVsZVJlcXVlc3QSCgoCaWQYASABKAkiFAoSRGVsZXRlUnVsZVJlc3BvbnNlMvwHCgtSdWxlU2VydmljZRJTCgxMaXN0UnVsZXNldHMSIC5wcndhcmRlbi52MS5MaXN0UnVsZXNldHNSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVzcG9uc2USSgoJTGlzdFJ1bGVzEh0ucHJ3YXJkZW4udjEuTGlzdFJ1bGVzUmVxdWVzdBoeLnByd2FyZGVuLnYxLkxpc3RSdWxlc1Jlc3BvbnNlEkQKB0dldFJ1bGUSGy5wcndhcmRlbi52MS5HZXRSdWxlUmVxdWVzdBocLnByd2FyZGVuLnYxLkdldFJ1bGVSZXNwb25zZRJgCgpDcmVhdGVSdWxlEh4ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5DcmVhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuY3JlYXRlEmAKClVwZGF0ZVJ1bGUSHi5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVxdWVzdBofLnByd2FyZGVuLnYxLlVwZGF0ZVJ1bGVSZXNwb25zZSIRsvsYDQoLcnVsZS51cGRhdGUSYAoKQmF0Y2hSdWxlcxIeLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQmF0Y2hSdWxlc1Jlc3BvbnNlIg+y+xgLCglydWxlLnB1c2goARJQCgtFeHBvcnRSdWxlcxIfLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVxdWVzdBogLnByd2FyZGVuLnYxLkV4cG9ydFJ1bGVzUmVzcG9uc2USXAoPTGlzdFJ1bGVIaXN0b3J5EiMucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVxdWVzdBokLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlc3BvbnNlEmYKCFRlc3RSdWxlEhwucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSZgoIVHJ5UnVsZXMSHC5wcndhcmRlbi52MS5UcnlSdWxlc1JlcXVlc3QaHS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlIh2y+xgZCgROT05FEhFpdCBzdG9yZXMgbm90aGluZxJgCgpEZWxldGVSdWxlEh4ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5EZWxldGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUuZGVsZXRlQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_condition, file_prwarden_v1_review, file_prwarden_v1_severity]);
+  fileDesc("ChZwcndhcmRlbi92MS9ydWxlLnByb3RvEgtwcndhcmRlbi52MSKeAQoHUnVsZXNldBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCnJ1bGVfY291bnQYAyABKAUSLgoFc2NvcGUYBCABKA4yGi5wcndhcmRlbi52MS5SdWxlc2V0LlNjb3BlSACIAQEiKwoFU2NvcGUSDwoLdW5zcGVjaWZpZWQQABIHCgNvcmcQARIICgRyZXBvEAJCCAoGX3Njb3BlIvkNCgRSdWxlEgoKAmlkGAEgASgJEikKBHR5cGUYAiABKA4yFi5wcndhcmRlbi52MS5SdWxlLlR5cGVIAIgBARIPCgdwYXR0ZXJuGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSMgoIc2V2ZXJpdHkYBSABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEi4KBXNjb3BlGAYgASgOMhoucHJ3YXJkZW4udjEuUnVsZXNldC5TY29wZUgCiAEBEhEKBHJlcG8YByABKAlIA4gBARImCgVwYXRocxgIIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuUGF0aHMSEQoJbXVsdGlsaW5lGAkgASgIEg4KBnJlZGFjdBgKIAEoCBImCgVjYXNlcxgLIAEoCzIXLnByd2FyZGVuLnYxLlJ1bGUuQ2FzZXMSEgoKcmVmZXJlbmNlcxgMIAMoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCg1tYXRjaGluZ19jb3N0GA4gASgLMhkucHJ3YXJkZW4udjEuTWF0Y2hpbmdDb3N0EhEKCWxhbmd1YWdlcxgPIAMoCRIKCgJpbhgoIAMoCRIjCgNhbnkYKSADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SIwoDYWxsGCogAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEigKA25vdBgrIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgEiAEBEisKBmluc2lkZRgsIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgFiAEBEi8KCm5vdF9pbnNpZGUYLSABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IBogBARIoCgNoYXMYLiABKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb25IB4gBARINCgVkZXB0aBgvIAEoCRIrCgV3aGVyZRgwIAMoCzIcLnByd2FyZGVuLnYxLlJ1bGUuV2hlcmVFbnRyeRINCgVmb2N1cxgxIAEoCRInCgdzb3VyY2VzGDIgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEiUKBXNpbmtzGDMgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uEioKCnNhbml0aXplcnMYNCADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SFAoHZW5hYmxlZBgQIAEoCEgIiAEBEikKBG1vZGUYESABKA4yFi5wcndhcmRlbi52MS5SdWxlLk1vZGVICYgBARIqCgdlbnRyb3B5GBYgASgLMhkucHJ3YXJkZW4udjEuUnVsZS5FbnRyb3B5EhEKCXN0b3B3b3JkcxgXIAMoCRINCgVhbGxvdxgYIAMoCRISCgpzdXBlcnNlZGVzGBkgAygJEgwKBGV0YWcYEiABKAkSFwoKY3JlYXRlZF9ieRgTIAEoCUgKiAEBEi4KCnVwZGF0ZWRfYXQYFCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCnVwZGF0ZWRfYnkYFSABKAlIC4gBARIMCgRza2lwGBogAygJEisKCGZlZWRiYWNrGBwgASgLMhkucHJ3YXJkZW4udjEuUnVsZUZlZWRiYWNrEjYKCmNvbmZpZGVuY2UYGyABKA4yHS5wcndhcmRlbi52MS5Db25maWRlbmNlLkxldmVsSAyIAQEaKQoFUGF0aHMSDwoHaW5jbHVkZRgBIAMoCRIPCgdleGNsdWRlGAIgAygJGigKBUNhc2VzEg0KBW1hdGNoGAEgAygJEhAKCG5vX21hdGNoGAIgAygJGiUKB0VudHJvcHkSCwoDbWluGAEgASgBEg0KBWdyb3VwGAIgASgFGkkKCldoZXJlRW50cnkSCwoDa2V5GAEgASgJEioKBXZhbHVlGAIgASgLMhsucHJ3YXJkZW4udjEuQ29uZGl0aW9uLlRlc3Q6AjgBIjwKBFR5cGUSDwoLdW5zcGVjaWZpZWQQABIJCgVyZWdleBABEg0KCXN0cnVjdHVyZRACEgkKBXRhaW50EAMiNgoETW9kZRIUChBtb2RlX3Vuc3BlY2lmaWVkEAASCwoHZW5mb3JjZRABEgsKB29ic2VydmUQAkIHCgVfdHlwZUILCglfc2V2ZXJpdHlCCAoGX3Njb3BlQgcKBV9yZXBvQgYKBF9ub3RCCQoHX2luc2lkZUINCgtfbm90X2luc2lkZUIGCgRfaGFzQgoKCF9lbmFibGVkQgcKBV9tb2RlQg0KC19jcmVhdGVkX2J5Qg0KC191cGRhdGVkX2J5Qg0KC19jb25maWRlbmNlIloKDE1hdGNoaW5nQ29zdBIcChRtaWNyb3NlY29uZHNfcGVyX21pYhgBIAEoBRIMCgR3ZWFrGAIgASgIEhMKBmFkdmljZRgDIAEoCUgAiAEBQgkKB19hZHZpY2UiZQoMUnVsZUZlZWRiYWNrEg0KBXNpbmNlGAEgASgJEg0KBXVudGlsGAIgASgJEg0KBWZvdW5kGAMgASgFEg8KB2RlY2lkZWQYBCABKAUSFwoPZmFsc2VfcG9zaXRpdmVzGAUgASgFIhUKE0xpc3RSdWxlc2V0c1JlcXVlc3QiPgoUTGlzdFJ1bGVzZXRzUmVzcG9uc2USJgoIcnVsZXNldHMYASADKAsyFC5wcndhcmRlbi52MS5SdWxlc2V0IiAKEExpc3RSdWxlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCSI1ChFMaXN0UnVsZXNSZXNwb25zZRIgCgVydWxlcxgBIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUiWAoOR2V0UnVsZVJlcXVlc3QSCgoCaWQYASABKAkSEgoFc2luY2UYAiABKAlIAIgBARISCgV1bnRpbBgDIAEoCUgBiAEBQggKBl9zaW5jZUIICgZfdW50aWwiMgoPR2V0UnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjQKEUNyZWF0ZVJ1bGVSZXF1ZXN0Eh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlIjUKEkNyZWF0ZVJ1bGVSZXNwb25zZRIfCgRydWxlGAEgASgLMhEucHJ3YXJkZW4udjEuUnVsZSJxChFVcGRhdGVSdWxlUmVxdWVzdBIKCgJpZBgBIAEoCRIfCgRydWxlGAIgASgLMhEucHJ3YXJkZW4udjEuUnVsZRIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNQoSVXBkYXRlUnVsZVJlc3BvbnNlEh8KBHJ1bGUYASABKAsyES5wcndhcmRlbi52MS5SdWxlInQKEUJhdGNoUnVsZXNSZXF1ZXN0Eg8KB3ZlcnNpb24YASABKAUSIAoFcnVsZXMYAiADKAsyES5wcndhcmRlbi52MS5SdWxlEg0KBXBydW5lGAMgASgIEg8KB2RyeV9ydW4YBCABKAgSDAoEZXRhZxgFIAEoCSKnAQoKUnVsZUNoYW5nZRIKCgJpZBgBIAEoCRIzCgZhY3Rpb24YAiABKA4yHi5wcndhcmRlbi52MS5SdWxlQ2hhbmdlLkFjdGlvbkgAiAEBEg4KBmZpZWxkcxgDIAMoCSI9CgZBY3Rpb24SDwoLdW5zcGVjaWZpZWQQABIKCgZjcmVhdGUQARIKCgZ1cGRhdGUQAhIKCgZkZWxldGUQA0IJCgdfYWN0aW9uIpIBChJCYXRjaFJ1bGVzUmVzcG9uc2USKAoHY2hhbmdlcxgBIAMoCzIXLnByd2FyZGVuLnYxLlJ1bGVDaGFuZ2USDwoHY3JlYXRlZBgCIAEoBRIPCgd1cGRhdGVkGAMgASgFEg8KB2RlbGV0ZWQYBCABKAUSEQoJdW5jaGFuZ2VkGAUgASgFEgwKBGV0YWcYBiABKAkiFAoSRXhwb3J0UnVsZXNSZXF1ZXN0IlYKE0V4cG9ydFJ1bGVzUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBRIgCgVydWxlcxgCIAMoCzIRLnByd2FyZGVuLnYxLlJ1bGUSDAoEZXRhZxgDIAEoCSJLChZMaXN0UnVsZUhpc3RvcnlSZXF1ZXN0EgoKAmlkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIo4CChdMaXN0UnVsZUhpc3RvcnlSZXNwb25zZRI7CgdlbnRyaWVzGAEgAygLMioucHJ3YXJkZW4udjEuTGlzdFJ1bGVIaXN0b3J5UmVzcG9uc2UuRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJGpwBCgVFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCgoCYnkYAiABKAkSMwoGYWN0aW9uGAMgASgOMh4ucHJ3YXJkZW4udjEuUnVsZUNoYW5nZS5BY3Rpb25IAIgBARIfCgRydWxlGAQgASgLMhEucHJ3YXJkZW4udjEuUnVsZUIJCgdfYWN0aW9uIqcGCg9UZXN0UnVsZVJlcXVlc3QSKQoEdHlwZRgBIAEoDjIWLnByd2FyZGVuLnYxLlJ1bGUuVHlwZUgAiAEBEg8KB3BhdHRlcm4YAiABKAkSEQoJbXVsdGlsaW5lGAMgASgIEgwKBHRleHQYBCABKAkSKgoHZW50cm9weRgFIAEoCzIZLnByd2FyZGVuLnYxLlJ1bGUuRW50cm9weRIRCglzdG9wd29yZHMYBiADKAkSDQoFYWxsb3cYByADKAkSCgoCaW4YCCADKAkSEQoJbGFuZ3VhZ2VzGAkgAygJEiMKA2FueRgLIAMoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbhIjCgNhbGwYDCADKAsyFi5wcndhcmRlbi52MS5Db25kaXRpb24SKAoDbm90GA0gASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSAGIAQESKwoGaW5zaWRlGA4gASgLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uSAKIAQESLwoKbm90X2luc2lkZRgPIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgDiAEBEigKA2hhcxgQIAEoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbkgEiAEBEg0KBWRlcHRoGBEgASgJEjYKBXdoZXJlGBIgAygLMicucHJ3YXJkZW4udjEuVGVzdFJ1bGVSZXF1ZXN0LldoZXJlRW50cnkSDQoFZm9jdXMYEyABKAkSJwoHc291cmNlcxgUIAMoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbhIlCgVzaW5rcxgVIAMoCzIWLnByd2FyZGVuLnYxLkNvbmRpdGlvbhIqCgpzYW5pdGl6ZXJzGBYgAygLMhYucHJ3YXJkZW4udjEuQ29uZGl0aW9uGkkKCldoZXJlRW50cnkSCwoDa2V5GAEgASgJEioKBXZhbHVlGAIgASgLMhsucHJ3YXJkZW4udjEuQ29uZGl0aW9uLlRlc3Q6AjgBQgcKBV90eXBlQgYKBF9ub3RCCQoHX2luc2lkZUINCgtfbm90X2luc2lkZUIGCgRfaGFzItMBChBUZXN0UnVsZVJlc3BvbnNlEi8KBGhpdHMYASADKAsyIS5wcndhcmRlbi52MS5UZXN0UnVsZVJlc3BvbnNlLkhpdBIRCgl0cnVuY2F0ZWQYAiABKAgSMAoNbWF0Y2hpbmdfY29zdBgDIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBpJCgNIaXQSDAoEbGluZRgBIAEoBRIOCgZjb2x1bW4YAiABKAUSEAoIZW5kX2xpbmUYAyABKAUSEgoKZW5kX2NvbHVtbhgEIAEoBSJrCg9UcnlSdWxlc1JlcXVlc3QSIAoFcnVsZXMYASADKAsyES5wcndhcmRlbi52MS5SdWxlEhEKBGxhc3QYAiABKAVIAIgBARIRCgRyZXBvGAMgASgJSAGIAQFCBwoFX2xhc3RCBwoFX3JlcG8ixgMKEFRyeVJ1bGVzUmVzcG9uc2USNQoFcnVsZXMYASADKAsyJi5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlJ1bGVIaXRzEkAKDXB1bGxfcmVxdWVzdHMYAiADKAsyKS5wcndhcmRlbi52MS5UcnlSdWxlc1Jlc3BvbnNlLlB1bGxSZXF1ZXN0Eg8KB3VudHJpZWQYAyABKAUacgoIUnVsZUhpdHMSDwoHcnVsZV9pZBgBIAEoCRIMCgRoaXRzGAIgASgFEhUKDXB1bGxfcmVxdWVzdHMYAyABKAUSMAoNbWF0Y2hpbmdfY29zdBgEIAEoCzIZLnByd2FyZGVuLnYxLk1hdGNoaW5nQ29zdBqzAQoLUHVsbFJlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEgwKBHJlcG8YAiABKAkSEQoJcHJfbnVtYmVyGAMgASgFEgwKBGhpdHMYBCABKAUSJgoIZmluZGluZ3MYBSADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhEKCXRydW5jYXRlZBgGIAEoCBInCgVlcnJvchgHIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yIh8KEURlbGV0ZVJ1bGVSZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVJ1bGVSZXNwb25zZTL8BwoLUnVsZVNlcnZpY2USUwoMTGlzdFJ1bGVzZXRzEiAucHJ3YXJkZW4udjEuTGlzdFJ1bGVzZXRzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RSdWxlc2V0c1Jlc3BvbnNlEkoKCUxpc3RSdWxlcxIdLnByd2FyZGVuLnYxLkxpc3RSdWxlc1JlcXVlc3QaHi5wcndhcmRlbi52MS5MaXN0UnVsZXNSZXNwb25zZRJECgdHZXRSdWxlEhsucHJ3YXJkZW4udjEuR2V0UnVsZVJlcXVlc3QaHC5wcndhcmRlbi52MS5HZXRSdWxlUmVzcG9uc2USYAoKQ3JlYXRlUnVsZRIeLnByd2FyZGVuLnYxLkNyZWF0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuQ3JlYXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmNyZWF0ZRJgCgpVcGRhdGVSdWxlEh4ucHJ3YXJkZW4udjEuVXBkYXRlUnVsZVJlcXVlc3QaHy5wcndhcmRlbi52MS5VcGRhdGVSdWxlUmVzcG9uc2UiEbL7GA0KC3J1bGUudXBkYXRlEmAKCkJhdGNoUnVsZXMSHi5wcndhcmRlbi52MS5CYXRjaFJ1bGVzUmVxdWVzdBofLnByd2FyZGVuLnYxLkJhdGNoUnVsZXNSZXNwb25zZSIPsvsYCwoJcnVsZS5wdXNoKAESUAoLRXhwb3J0UnVsZXMSHy5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1JlcXVlc3QaIC5wcndhcmRlbi52MS5FeHBvcnRSdWxlc1Jlc3BvbnNlElwKD0xpc3RSdWxlSGlzdG9yeRIjLnByd2FyZGVuLnYxLkxpc3RSdWxlSGlzdG9yeVJlcXVlc3QaJC5wcndhcmRlbi52MS5MaXN0UnVsZUhpc3RvcnlSZXNwb25zZRJmCghUZXN0UnVsZRIcLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVxdWVzdBodLnByd2FyZGVuLnYxLlRlc3RSdWxlUmVzcG9uc2UiHbL7GBkKBE5PTkUSEWl0IHN0b3JlcyBub3RoaW5nEmYKCFRyeVJ1bGVzEhwucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXF1ZXN0Gh0ucHJ3YXJkZW4udjEuVHJ5UnVsZXNSZXNwb25zZSIdsvsYGQoETk9ORRIRaXQgc3RvcmVzIG5vdGhpbmcSYAoKRGVsZXRlUnVsZRIeLnByd2FyZGVuLnYxLkRlbGV0ZVJ1bGVSZXF1ZXN0Gh8ucHJ3YXJkZW4udjEuRGVsZXRlUnVsZVJlc3BvbnNlIhGy+xgNCgtydWxlLmRlbGV0ZUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_condition, file_prwarden_v1_review, file_prwarden_v1_severity]);
 
 /**
  * Ruleset is a named group of rules.
@@ -413,6 +413,14 @@ export type Rule = Message<"prwarden.v1.Rule"> & {
   skip: string[];
 
   /**
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   *
+   * @generated from field: prwarden.v1.RuleFeedback feedback = 28;
+   */
+  feedback?: RuleFeedback | undefined;
+
+  /**
    * How often the rule is right; `medium` when not given. Not `low` with the severities
    * `critical` and `high`.
    *
@@ -643,6 +651,57 @@ export const MatchingCostSchema: GenMessage<MatchingCost> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_rule, 2);
 
 /**
+ * RuleFeedback is what people decided about findings of a rule in a window of days, as
+ * ListRuleStats counts it.
+ *
+ * @generated from message prwarden.v1.RuleFeedback
+ */
+export type RuleFeedback = Message<"prwarden.v1.RuleFeedback"> & {
+  /**
+   * First day of the window, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string since = 1;
+   */
+  since: string;
+
+  /**
+   * Last day of the window, `YYYY-MM-DD` in UTC.
+   *
+   * @generated from field: string until = 2;
+   */
+  until: string;
+
+  /**
+   * Findings that a review had and the review before did not.
+   *
+   * @generated from field: int32 found = 3;
+   */
+  found: number;
+
+  /**
+   * Decisions that were made about its findings, and that nobody has taken back or
+   * decided anew.
+   *
+   * @generated from field: int32 decided = 4;
+   */
+  decided: number;
+
+  /**
+   * Those of them that say that the rule is wrong: `false_positive`.
+   *
+   * @generated from field: int32 false_positives = 5;
+   */
+  falsePositives: number;
+};
+
+/**
+ * Describes the message prwarden.v1.RuleFeedback.
+ * Use `create(RuleFeedbackSchema)` to create a new message.
+ */
+export const RuleFeedbackSchema: GenMessage<RuleFeedback> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_rule, 3);
+
+/**
  * Request of ListRulesets.
  *
  * @generated from message prwarden.v1.ListRulesetsRequest
@@ -655,7 +714,7 @@ export type ListRulesetsRequest = Message<"prwarden.v1.ListRulesetsRequest"> & {
  * Use `create(ListRulesetsRequestSchema)` to create a new message.
  */
 export const ListRulesetsRequestSchema: GenMessage<ListRulesetsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 3);
+  messageDesc(file_prwarden_v1_rule, 4);
 
 /**
  * Response of ListRulesets.
@@ -676,7 +735,7 @@ export type ListRulesetsResponse = Message<"prwarden.v1.ListRulesetsResponse"> &
  * Use `create(ListRulesetsResponseSchema)` to create a new message.
  */
 export const ListRulesetsResponseSchema: GenMessage<ListRulesetsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 4);
+  messageDesc(file_prwarden_v1_rule, 5);
 
 /**
  * Request of ListRules.
@@ -698,7 +757,7 @@ export type ListRulesRequest = Message<"prwarden.v1.ListRulesRequest"> & {
  * Use `create(ListRulesRequestSchema)` to create a new message.
  */
 export const ListRulesRequestSchema: GenMessage<ListRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 5);
+  messageDesc(file_prwarden_v1_rule, 6);
 
 /**
  * Response of ListRules.
@@ -719,7 +778,7 @@ export type ListRulesResponse = Message<"prwarden.v1.ListRulesResponse"> & {
  * Use `create(ListRulesResponseSchema)` to create a new message.
  */
 export const ListRulesResponseSchema: GenMessage<ListRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 6);
+  messageDesc(file_prwarden_v1_rule, 7);
 
 /**
  * Request of GetRule.
@@ -733,6 +792,21 @@ export type GetRuleRequest = Message<"prwarden.v1.GetRuleRequest"> & {
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   *
+   * @generated from field: optional string since = 2;
+   */
+  since?: string | undefined;
+
+  /**
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   *
+   * @generated from field: optional string until = 3;
+   */
+  until?: string | undefined;
 };
 
 /**
@@ -740,7 +814,7 @@ export type GetRuleRequest = Message<"prwarden.v1.GetRuleRequest"> & {
  * Use `create(GetRuleRequestSchema)` to create a new message.
  */
 export const GetRuleRequestSchema: GenMessage<GetRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 7);
+  messageDesc(file_prwarden_v1_rule, 8);
 
 /**
  * Response of GetRule. Over REST the rule is the body.
@@ -761,7 +835,7 @@ export type GetRuleResponse = Message<"prwarden.v1.GetRuleResponse"> & {
  * Use `create(GetRuleResponseSchema)` to create a new message.
  */
 export const GetRuleResponseSchema: GenMessage<GetRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 8);
+  messageDesc(file_prwarden_v1_rule, 9);
 
 /**
  * Request of CreateRule. Over REST the rule is the body.
@@ -782,7 +856,7 @@ export type CreateRuleRequest = Message<"prwarden.v1.CreateRuleRequest"> & {
  * Use `create(CreateRuleRequestSchema)` to create a new message.
  */
 export const CreateRuleRequestSchema: GenMessage<CreateRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 9);
+  messageDesc(file_prwarden_v1_rule, 10);
 
 /**
  * Response of CreateRule. Over REST the rule is the body.
@@ -803,7 +877,7 @@ export type CreateRuleResponse = Message<"prwarden.v1.CreateRuleResponse"> & {
  * Use `create(CreateRuleResponseSchema)` to create a new message.
  */
 export const CreateRuleResponseSchema: GenMessage<CreateRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 10);
+  messageDesc(file_prwarden_v1_rule, 11);
 
 /**
  * Request of UpdateRule. Over REST the rule is the body.
@@ -841,7 +915,7 @@ export type UpdateRuleRequest = Message<"prwarden.v1.UpdateRuleRequest"> & {
  * Use `create(UpdateRuleRequestSchema)` to create a new message.
  */
 export const UpdateRuleRequestSchema: GenMessage<UpdateRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 11);
+  messageDesc(file_prwarden_v1_rule, 12);
 
 /**
  * Response of UpdateRule. Over REST the rule is the body.
@@ -862,7 +936,7 @@ export type UpdateRuleResponse = Message<"prwarden.v1.UpdateRuleResponse"> & {
  * Use `create(UpdateRuleResponseSchema)` to create a new message.
  */
 export const UpdateRuleResponseSchema: GenMessage<UpdateRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 12);
+  messageDesc(file_prwarden_v1_rule, 13);
 
 /**
  * Request of BatchRules.
@@ -912,7 +986,7 @@ export type BatchRulesRequest = Message<"prwarden.v1.BatchRulesRequest"> & {
  * Use `create(BatchRulesRequestSchema)` to create a new message.
  */
 export const BatchRulesRequestSchema: GenMessage<BatchRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 13);
+  messageDesc(file_prwarden_v1_rule, 14);
 
 /**
  * RuleChange is what becomes of a rule, or became of it.
@@ -947,7 +1021,7 @@ export type RuleChange = Message<"prwarden.v1.RuleChange"> & {
  * Use `create(RuleChangeSchema)` to create a new message.
  */
 export const RuleChangeSchema: GenMessage<RuleChange> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 14);
+  messageDesc(file_prwarden_v1_rule, 15);
 
 /**
  * Action says what is done.
@@ -988,7 +1062,7 @@ export enum RuleChange_Action {
  * Describes the enum prwarden.v1.RuleChange.Action.
  */
 export const RuleChange_ActionSchema: GenEnum<RuleChange_Action> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_rule, 14, 0);
+  enumDesc(file_prwarden_v1_rule, 15, 0);
 
 /**
  * Response of BatchRules.
@@ -1045,7 +1119,7 @@ export type BatchRulesResponse = Message<"prwarden.v1.BatchRulesResponse"> & {
  * Use `create(BatchRulesResponseSchema)` to create a new message.
  */
 export const BatchRulesResponseSchema: GenMessage<BatchRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 15);
+  messageDesc(file_prwarden_v1_rule, 16);
 
 /**
  * Request of ExportRules.
@@ -1060,7 +1134,7 @@ export type ExportRulesRequest = Message<"prwarden.v1.ExportRulesRequest"> & {
  * Use `create(ExportRulesRequestSchema)` to create a new message.
  */
 export const ExportRulesRequestSchema: GenMessage<ExportRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 16);
+  messageDesc(file_prwarden_v1_rule, 17);
 
 /**
  * Response of ExportRules.
@@ -1095,7 +1169,7 @@ export type ExportRulesResponse = Message<"prwarden.v1.ExportRulesResponse"> & {
  * Use `create(ExportRulesResponseSchema)` to create a new message.
  */
 export const ExportRulesResponseSchema: GenMessage<ExportRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 17);
+  messageDesc(file_prwarden_v1_rule, 18);
 
 /**
  * Request of ListRuleHistory.
@@ -1130,7 +1204,7 @@ export type ListRuleHistoryRequest = Message<"prwarden.v1.ListRuleHistoryRequest
  * Use `create(ListRuleHistoryRequestSchema)` to create a new message.
  */
 export const ListRuleHistoryRequestSchema: GenMessage<ListRuleHistoryRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 18);
+  messageDesc(file_prwarden_v1_rule, 19);
 
 /**
  * Response of ListRuleHistory.
@@ -1158,7 +1232,7 @@ export type ListRuleHistoryResponse = Message<"prwarden.v1.ListRuleHistoryRespon
  * Use `create(ListRuleHistoryResponseSchema)` to create a new message.
  */
 export const ListRuleHistoryResponseSchema: GenMessage<ListRuleHistoryResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 19);
+  messageDesc(file_prwarden_v1_rule, 20);
 
 /**
  * Entry is one change of the rule.
@@ -1200,7 +1274,7 @@ export type ListRuleHistoryResponse_Entry = Message<"prwarden.v1.ListRuleHistory
  * Use `create(ListRuleHistoryResponse_EntrySchema)` to create a new message.
  */
 export const ListRuleHistoryResponse_EntrySchema: GenMessage<ListRuleHistoryResponse_Entry> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 19, 0);
+  messageDesc(file_prwarden_v1_rule, 20, 0);
 
 /**
  * Request of TestRule.
@@ -1364,7 +1438,7 @@ export type TestRuleRequest = Message<"prwarden.v1.TestRuleRequest"> & {
  * Use `create(TestRuleRequestSchema)` to create a new message.
  */
 export const TestRuleRequestSchema: GenMessage<TestRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 20);
+  messageDesc(file_prwarden_v1_rule, 21);
 
 /**
  * Response of TestRule.
@@ -1400,7 +1474,7 @@ export type TestRuleResponse = Message<"prwarden.v1.TestRuleResponse"> & {
  * Use `create(TestRuleResponseSchema)` to create a new message.
  */
 export const TestRuleResponseSchema: GenMessage<TestRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 21);
+  messageDesc(file_prwarden_v1_rule, 22);
 
 /**
  * Hit is one place where the pattern matched.
@@ -1442,7 +1516,7 @@ export type TestRuleResponse_Hit = Message<"prwarden.v1.TestRuleResponse.Hit"> &
  * Use `create(TestRuleResponse_HitSchema)` to create a new message.
  */
 export const TestRuleResponse_HitSchema: GenMessage<TestRuleResponse_Hit> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 21, 0);
+  messageDesc(file_prwarden_v1_rule, 22, 0);
 
 /**
  * Request of TryRules.
@@ -1480,7 +1554,7 @@ export type TryRulesRequest = Message<"prwarden.v1.TryRulesRequest"> & {
  * Use `create(TryRulesRequestSchema)` to create a new message.
  */
 export const TryRulesRequestSchema: GenMessage<TryRulesRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 22);
+  messageDesc(file_prwarden_v1_rule, 23);
 
 /**
  * Response of TryRules.
@@ -1515,7 +1589,7 @@ export type TryRulesResponse = Message<"prwarden.v1.TryRulesResponse"> & {
  * Use `create(TryRulesResponseSchema)` to create a new message.
  */
 export const TryRulesResponseSchema: GenMessage<TryRulesResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 23);
+  messageDesc(file_prwarden_v1_rule, 24);
 
 /**
  * RuleHits is what a rule found in all pull requests together.
@@ -1557,7 +1631,7 @@ export type TryRulesResponse_RuleHits = Message<"prwarden.v1.TryRulesResponse.Ru
  * Use `create(TryRulesResponse_RuleHitsSchema)` to create a new message.
  */
 export const TryRulesResponse_RuleHitsSchema: GenMessage<TryRulesResponse_RuleHits> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 23, 0);
+  messageDesc(file_prwarden_v1_rule, 24, 0);
 
 /**
  * PullRequest is what the rules found in one pull request.
@@ -1621,7 +1695,7 @@ export type TryRulesResponse_PullRequest = Message<"prwarden.v1.TryRulesResponse
  * Use `create(TryRulesResponse_PullRequestSchema)` to create a new message.
  */
 export const TryRulesResponse_PullRequestSchema: GenMessage<TryRulesResponse_PullRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 23, 1);
+  messageDesc(file_prwarden_v1_rule, 24, 1);
 
 /**
  * Request of DeleteRule.
@@ -1642,7 +1716,7 @@ export type DeleteRuleRequest = Message<"prwarden.v1.DeleteRuleRequest"> & {
  * Use `create(DeleteRuleRequestSchema)` to create a new message.
  */
 export const DeleteRuleRequestSchema: GenMessage<DeleteRuleRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 24);
+  messageDesc(file_prwarden_v1_rule, 25);
 
 /**
  * Response of DeleteRule. Over REST the answer is 204 without a body.
@@ -1657,7 +1731,7 @@ export type DeleteRuleResponse = Message<"prwarden.v1.DeleteRuleResponse"> & {
  * Use `create(DeleteRuleResponseSchema)` to create a new message.
  */
 export const DeleteRuleResponseSchema: GenMessage<DeleteRuleResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_rule, 25);
+  messageDesc(file_prwarden_v1_rule, 26);
 
 /**
  * RuleService lists rulesets and reads, creates, changes, tries and deletes
@@ -1696,7 +1770,8 @@ export const RuleService: GenService<{
   },
   /**
    * GetRule reads one rule: a default rule, or a rule that was created over
-   * this API. Scope: rules:read. Errors: NOT_FOUND.
+   * this API, and what people decided about its findings in a window of days. Scope:
+   * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
    *
    * @generated from rpc prwarden.v1.RuleService.GetRule
    */

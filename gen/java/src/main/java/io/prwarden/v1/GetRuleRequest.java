@@ -33,6 +33,8 @@ private static final long serialVersionUID = 0L;
   }
   private GetRuleRequest() {
     id_ = "";
+    since_ = "";
+    until_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -48,6 +50,7 @@ private static final long serialVersionUID = 0L;
             io.prwarden.v1.GetRuleRequest.class, io.prwarden.v1.GetRuleRequest.Builder.class);
   }
 
+  private int bitField0_;
   public static final int ID_FIELD_NUMBER = 1;
   @SuppressWarnings("serial")
   private volatile java.lang.Object id_ = "";
@@ -95,6 +98,127 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int SINCE_FIELD_NUMBER = 2;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object since_ = "";
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return Whether the since field is set.
+   */
+  @java.lang.Override
+  public boolean hasSince() {
+    return ((bitField0_ & 0x00000001) != 0);
+  }
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return The since.
+   */
+  @java.lang.Override
+  public java.lang.String getSince() {
+    java.lang.Object ref = since_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      since_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return The bytes for since.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getSinceBytes() {
+    java.lang.Object ref = since_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      since_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int UNTIL_FIELD_NUMBER = 3;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object until_ = "";
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return Whether the until field is set.
+   */
+  @java.lang.Override
+  public boolean hasUntil() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return The until.
+   */
+  @java.lang.Override
+  public java.lang.String getUntil() {
+    java.lang.Object ref = until_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      until_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return The bytes for until.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getUntilBytes() {
+    java.lang.Object ref = until_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      until_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -112,6 +236,12 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(id_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 1, id_);
     }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 2, since_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 3, until_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -123,6 +253,12 @@ private static final long serialVersionUID = 0L;
     size = 0;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(id_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(1, id_);
+    }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(2, since_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(3, until_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -141,6 +277,16 @@ private static final long serialVersionUID = 0L;
 
     if (!getId()
         .equals(other.getId())) return false;
+    if (hasSince() != other.hasSince()) return false;
+    if (hasSince()) {
+      if (!getSince()
+          .equals(other.getSince())) return false;
+    }
+    if (hasUntil() != other.hasUntil()) return false;
+    if (hasUntil()) {
+      if (!getUntil()
+          .equals(other.getUntil())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -154,6 +300,14 @@ private static final long serialVersionUID = 0L;
     hash = (19 * hash) + getDescriptor().hashCode();
     hash = (37 * hash) + ID_FIELD_NUMBER;
     hash = (53 * hash) + getId().hashCode();
+    if (hasSince()) {
+      hash = (37 * hash) + SINCE_FIELD_NUMBER;
+      hash = (53 * hash) + getSince().hashCode();
+    }
+    if (hasUntil()) {
+      hash = (37 * hash) + UNTIL_FIELD_NUMBER;
+      hash = (53 * hash) + getUntil().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -290,6 +444,8 @@ private static final long serialVersionUID = 0L;
       super.clear();
       bitField0_ = 0;
       id_ = "";
+      since_ = "";
+      until_ = "";
       return this;
     }
 
@@ -326,6 +482,16 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000001) != 0)) {
         result.id_ = id_;
       }
+      int to_bitField0_ = 0;
+      if (((from_bitField0_ & 0x00000002) != 0)) {
+        result.since_ = since_;
+        to_bitField0_ |= 0x00000001;
+      }
+      if (((from_bitField0_ & 0x00000004) != 0)) {
+        result.until_ = until_;
+        to_bitField0_ |= 0x00000002;
+      }
+      result.bitField0_ |= to_bitField0_;
     }
 
     @java.lang.Override
@@ -343,6 +509,16 @@ private static final long serialVersionUID = 0L;
       if (!other.getId().isEmpty()) {
         id_ = other.id_;
         bitField0_ |= 0x00000001;
+        onChanged();
+      }
+      if (other.hasSince()) {
+        since_ = other.since_;
+        bitField0_ |= 0x00000002;
+        onChanged();
+      }
+      if (other.hasUntil()) {
+        until_ = other.until_;
+        bitField0_ |= 0x00000004;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -376,6 +552,16 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000001;
               break;
             } // case 10
+            case 18: {
+              since_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000002;
+              break;
+            } // case 18
+            case 26: {
+              until_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000004;
+              break;
+            } // case 26
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -481,6 +667,218 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       id_ = value;
       bitField0_ |= 0x00000001;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object since_ = "";
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @return Whether the since field is set.
+     */
+    public boolean hasSince() {
+      return ((bitField0_ & 0x00000002) != 0);
+    }
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @return The since.
+     */
+    public java.lang.String getSince() {
+      java.lang.Object ref = since_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        since_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @return The bytes for since.
+     */
+    public com.google.protobuf.ByteString
+        getSinceBytes() {
+      java.lang.Object ref = since_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        since_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @param value The since to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSince(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      since_ = value;
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSince() {
+      since_ = getDefaultInstance().getSince();
+      bitField0_ = (bitField0_ & ~0x00000002);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+     * When not given there are 30 days.
+     * </pre>
+     *
+     * <code>optional string since = 2 [json_name = "since"];</code>
+     * @param value The bytes for since to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSinceBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      since_ = value;
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object until_ = "";
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @return Whether the until field is set.
+     */
+    public boolean hasUntil() {
+      return ((bitField0_ & 0x00000004) != 0);
+    }
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @return The until.
+     */
+    public java.lang.String getUntil() {
+      java.lang.Object ref = until_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        until_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @return The bytes for until.
+     */
+    public com.google.protobuf.ByteString
+        getUntilBytes() {
+      java.lang.Object ref = until_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        until_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @param value The until to set.
+     * @return This builder for chaining.
+     */
+    public Builder setUntil(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      until_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearUntil() {
+      until_ = getDefaultInstance().getUntil();
+      bitField0_ = (bitField0_ & ~0x00000004);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+     * </pre>
+     *
+     * <code>optional string until = 3 [json_name = "until"];</code>
+     * @param value The bytes for until to set.
+     * @return This builder for chaining.
+     */
+    public Builder setUntilBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      until_ = value;
+      bitField0_ |= 0x00000004;
       onChanged();
       return this;
     }

@@ -29,4 +29,65 @@ public interface GetRuleRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getIdBytes();
+
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return Whether the since field is set.
+   */
+  boolean hasSince();
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return The since.
+   */
+  java.lang.String getSince();
+  /**
+   * <pre>
+   * First day of `feedback`, `YYYY-MM-DD` in UTC: at most 399 days before the last.
+   * When not given there are 30 days.
+   * </pre>
+   *
+   * <code>optional string since = 2 [json_name = "since"];</code>
+   * @return The bytes for since.
+   */
+  com.google.protobuf.ByteString
+      getSinceBytes();
+
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return Whether the until field is set.
+   */
+  boolean hasUntil();
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return The until.
+   */
+  java.lang.String getUntil();
+  /**
+   * <pre>
+   * Last day of `feedback`, `YYYY-MM-DD` in UTC; today when not given.
+   * </pre>
+   *
+   * <code>optional string until = 3 [json_name = "until"];</code>
+   * @return The bytes for until.
+   */
+  com.google.protobuf.ByteString
+      getUntilBytes();
 }

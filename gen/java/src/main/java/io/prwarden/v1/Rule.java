@@ -4808,6 +4808,47 @@ io.prwarden.v1.Condition.Test defaultValue) {
     return skip_.getByteString(index);
   }
 
+  public static final int FEEDBACK_FIELD_NUMBER = 28;
+  private io.prwarden.v1.RuleFeedback feedback_;
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return Whether the feedback field is set.
+   */
+  @java.lang.Override
+  public boolean hasFeedback() {
+    return ((bitField0_ & 0x00040000) != 0);
+  }
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return The feedback.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.RuleFeedback getFeedback() {
+    return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+  }
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.RuleFeedbackOrBuilder getFeedbackOrBuilder() {
+    return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+  }
+
   public static final int CONFIDENCE_FIELD_NUMBER = 27;
   private int confidence_ = 0;
   /**
@@ -4820,7 +4861,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
    * @return Whether the confidence field is set.
    */
   @java.lang.Override public boolean hasConfidence() {
-    return ((bitField0_ & 0x00040000) != 0);
+    return ((bitField0_ & 0x00080000) != 0);
   }
   /**
    * <pre>
@@ -4940,8 +4981,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
     for (int i = 0; i < skip_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 26, skip_.getRaw(i));
     }
-    if (((bitField0_ & 0x00040000) != 0)) {
+    if (((bitField0_ & 0x00080000) != 0)) {
       output.writeEnum(27, confidence_);
+    }
+    if (((bitField0_ & 0x00040000) != 0)) {
+      output.writeMessage(28, getFeedback());
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -5115,9 +5159,13 @@ io.prwarden.v1.Condition.Test defaultValue) {
       size += dataSize;
       size += 2 * getSkipList().size();
     }
-    if (((bitField0_ & 0x00040000) != 0)) {
+    if (((bitField0_ & 0x00080000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(27, confidence_);
+    }
+    if (((bitField0_ & 0x00040000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(28, getFeedback());
     }
     {
       int dataSize = 0;
@@ -5322,6 +5370,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     if (!getSkipList()
         .equals(other.getSkipList())) return false;
+    if (hasFeedback() != other.hasFeedback()) return false;
+    if (hasFeedback()) {
+      if (!getFeedback()
+          .equals(other.getFeedback())) return false;
+    }
     if (hasConfidence() != other.hasConfidence()) return false;
     if (hasConfidence()) {
       if (confidence_ != other.confidence_) return false;
@@ -5479,6 +5532,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (getSkipCount() > 0) {
       hash = (37 * hash) + SKIP_FIELD_NUMBER;
       hash = (53 * hash) + getSkipList().hashCode();
+    }
+    if (hasFeedback()) {
+      hash = (37 * hash) + FEEDBACK_FIELD_NUMBER;
+      hash = (53 * hash) + getFeedback().hashCode();
     }
     if (hasConfidence()) {
       hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
@@ -5656,6 +5713,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         internalGetSanitizersFieldBuilder();
         internalGetEntropyFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
+        internalGetFeedbackFieldBuilder();
       }
     }
     @java.lang.Override
@@ -5779,6 +5837,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
       updatedBy_ = "";
       skip_ =
           com.google.protobuf.LazyStringArrayList.emptyList();
+      feedback_ = null;
+      if (feedbackBuilder_ != null) {
+        feedbackBuilder_.dispose();
+        feedbackBuilder_ = null;
+      }
       confidence_ = 0;
       return this;
     }
@@ -6018,8 +6081,14 @@ io.prwarden.v1.Condition.Test defaultValue) {
         result.skip_ = skip_;
       }
       if (((from_bitField1_ & 0x00000080) != 0)) {
-        result.confidence_ = confidence_;
+        result.feedback_ = feedbackBuilder_ == null
+            ? feedback_
+            : feedbackBuilder_.build();
         to_bitField0_ |= 0x00040000;
+      }
+      if (((from_bitField1_ & 0x00000100) != 0)) {
+        result.confidence_ = confidence_;
+        to_bitField0_ |= 0x00080000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -6335,6 +6404,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
         }
         onChanged();
       }
+      if (other.hasFeedback()) {
+        mergeFeedback(other.getFeedback());
+      }
       if (other.hasConfidence()) {
         setConfidenceValue(other.getConfidenceValue());
       }
@@ -6514,9 +6586,16 @@ io.prwarden.v1.Condition.Test defaultValue) {
             } // case 210
             case 216: {
               confidence_ = input.readEnum();
-              bitField1_ |= 0x00000080;
+              bitField1_ |= 0x00000100;
               break;
             } // case 216
+            case 226: {
+              input.readMessage(
+                  internalGetFeedbackFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField1_ |= 0x00000080;
+              break;
+            } // case 226
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -12591,6 +12670,172 @@ io.prwarden.v1.Condition.Test defaultValue) {
       return this;
     }
 
+    private io.prwarden.v1.RuleFeedback feedback_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder> feedbackBuilder_;
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     * @return Whether the feedback field is set.
+     */
+    public boolean hasFeedback() {
+      return ((bitField1_ & 0x00000080) != 0);
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     * @return The feedback.
+     */
+    public io.prwarden.v1.RuleFeedback getFeedback() {
+      if (feedbackBuilder_ == null) {
+        return feedback_ == null ? io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+      } else {
+        return feedbackBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder setFeedback(io.prwarden.v1.RuleFeedback value) {
+      if (feedbackBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        feedback_ = value;
+      } else {
+        feedbackBuilder_.setMessage(value);
+      }
+      bitField1_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder setFeedback(
+        io.prwarden.v1.RuleFeedback.Builder builderForValue) {
+      if (feedbackBuilder_ == null) {
+        feedback_ = builderForValue.build();
+      } else {
+        feedbackBuilder_.setMessage(builderForValue.build());
+      }
+      bitField1_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder mergeFeedback(io.prwarden.v1.RuleFeedback value) {
+      if (feedbackBuilder_ == null) {
+        if (((bitField1_ & 0x00000080) != 0) &&
+          feedback_ != null &&
+          feedback_ != io.prwarden.v1.RuleFeedback.getDefaultInstance()) {
+          getFeedbackBuilder().mergeFrom(value);
+        } else {
+          feedback_ = value;
+        }
+      } else {
+        feedbackBuilder_.mergeFrom(value);
+      }
+      if (feedback_ != null) {
+        bitField1_ |= 0x00000080;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public Builder clearFeedback() {
+      bitField1_ = (bitField1_ & ~0x00000080);
+      feedback_ = null;
+      if (feedbackBuilder_ != null) {
+        feedbackBuilder_.dispose();
+        feedbackBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public io.prwarden.v1.RuleFeedback.Builder getFeedbackBuilder() {
+      bitField1_ |= 0x00000080;
+      onChanged();
+      return internalGetFeedbackFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    public io.prwarden.v1.RuleFeedbackOrBuilder getFeedbackOrBuilder() {
+      if (feedbackBuilder_ != null) {
+        return feedbackBuilder_.getMessageOrBuilder();
+      } else {
+        return feedback_ == null ?
+            io.prwarden.v1.RuleFeedback.getDefaultInstance() : feedback_;
+      }
+    }
+    /**
+     * <pre>
+     * What people decided about its findings. Only in the answer of GetRule, for callers
+     * that have the scope reviews:read too.
+     * </pre>
+     *
+     * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder> 
+        internalGetFeedbackFieldBuilder() {
+      if (feedbackBuilder_ == null) {
+        feedbackBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.RuleFeedback, io.prwarden.v1.RuleFeedback.Builder, io.prwarden.v1.RuleFeedbackOrBuilder>(
+                getFeedback(),
+                getParentForChildren(),
+                isClean());
+        feedback_ = null;
+      }
+      return feedbackBuilder_;
+    }
+
     private int confidence_ = 0;
     /**
      * <pre>
@@ -12602,7 +12847,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the confidence field is set.
      */
     @java.lang.Override public boolean hasConfidence() {
-      return ((bitField1_ & 0x00000080) != 0);
+      return ((bitField1_ & 0x00000100) != 0);
     }
     /**
      * <pre>
@@ -12628,7 +12873,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setConfidenceValue(int value) {
       confidence_ = value;
-      bitField1_ |= 0x00000080;
+      bitField1_ |= 0x00000100;
       onChanged();
       return this;
     }
@@ -12658,7 +12903,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField1_ |= 0x00000080;
+      bitField1_ |= 0x00000100;
       confidence_ = value.getNumber();
       onChanged();
       return this;
@@ -12673,7 +12918,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return This builder for chaining.
      */
     public Builder clearConfidence() {
-      bitField1_ = (bitField1_ & ~0x00000080);
+      bitField1_ = (bitField1_ & ~0x00000100);
       confidence_ = 0;
       onChanged();
       return this;

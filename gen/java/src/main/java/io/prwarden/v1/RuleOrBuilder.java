@@ -1306,6 +1306,36 @@ io.prwarden.v1.Condition.Test defaultValue);
 
   /**
    * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return Whether the feedback field is set.
+   */
+  boolean hasFeedback();
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   * @return The feedback.
+   */
+  io.prwarden.v1.RuleFeedback getFeedback();
+  /**
+   * <pre>
+   * What people decided about its findings. Only in the answer of GetRule, for callers
+   * that have the scope reviews:read too.
+   * </pre>
+   *
+   * <code>.prwarden.v1.RuleFeedback feedback = 28 [json_name = "feedback"];</code>
+   */
+  io.prwarden.v1.RuleFeedbackOrBuilder getFeedbackOrBuilder();
+
+  /**
+   * <pre>
    * How often the rule is right; `medium` when not given. Not `low` with the severities
    * `critical` and `high`.
    * </pre>

@@ -458,7 +458,8 @@ public final class RuleServiceGrpc {
     /**
      * <pre>
      * GetRule reads one rule: a default rule, or a rule that was created over
-     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * this API, and what people decided about its findings in a window of days. Scope:
+     * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
      * </pre>
      */
     default void getRule(io.prwarden.v1.GetRuleRequest request,
@@ -669,7 +670,8 @@ public final class RuleServiceGrpc {
     /**
      * <pre>
      * GetRule reads one rule: a default rule, or a rule that was created over
-     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * this API, and what people decided about its findings in a window of days. Scope:
+     * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
      * </pre>
      */
     public void getRule(io.prwarden.v1.GetRuleRequest request,
@@ -868,7 +870,8 @@ public final class RuleServiceGrpc {
     /**
      * <pre>
      * GetRule reads one rule: a default rule, or a rule that was created over
-     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * this API, and what people decided about its findings in a window of days. Scope:
+     * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
      * </pre>
      */
     public io.prwarden.v1.GetRuleResponse getRule(io.prwarden.v1.GetRuleRequest request) throws io.grpc.StatusException {
@@ -1060,7 +1063,8 @@ public final class RuleServiceGrpc {
     /**
      * <pre>
      * GetRule reads one rule: a default rule, or a rule that was created over
-     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * this API, and what people decided about its findings in a window of days. Scope:
+     * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
      * </pre>
      */
     public io.prwarden.v1.GetRuleResponse getRule(io.prwarden.v1.GetRuleRequest request) {
@@ -1228,7 +1232,8 @@ public final class RuleServiceGrpc {
     /**
      * <pre>
      * GetRule reads one rule: a default rule, or a rule that was created over
-     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * this API, and what people decided about its findings in a window of days. Scope:
+     * rules:read. Errors: NOT_FOUND, INVALID_ARGUMENT for a bad window.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetRuleResponse> getRule(
