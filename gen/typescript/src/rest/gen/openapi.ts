@@ -7543,7 +7543,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 669,
+                     *           "rule_count": 670,
                      *           "scope": "org"
                      *         },
                      *         {
