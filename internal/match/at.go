@@ -23,8 +23,8 @@ func IsAtGroup(name string) bool {
 }
 
 // places are those of the AtGroup in all matches, ascending, or the whole match where it
-// takes no part. What was found counts as blank, and the pattern is tried again from where
-// that match starts, because what stands before the group may be in many matches.
+// takes no part. What was found is hidden, and the pattern is tried again from where that
+// match starts, because what stands before the group may be in many matches.
 func (j *judge) places(p *confirm.Program, text []byte, g *confirm.Guard) (all []Span) {
 	rest, from := bytes.Clone(text), 0
 	for more := true; more; {
@@ -34,7 +34,7 @@ func (j *judge) places(p *confirm.Program, text []byte, g *confirm.Guard) (all [
 			if j.accepts(rest, loc, g) {
 				all = append(all, place)
 			}
-			from, more = loc[0], blank(rest[place.Start:place.End])
+			from, more = loc[0], hide(rest[place.Start:place.End])
 		})
 	}
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
@@ -53,11 +53,11 @@ func (j *judge) place(loc []int) Span {
 	return Span{Start: loc[0], End: loc[1]}
 }
 
-// blank replaces all but white space, and says whether there was something else.
-func blank(text []byte) (changed bool) {
+// hide puts NUL for all but white space, and says whether there was something else.
+func hide(text []byte) (changed bool) {
 	for i, c := range text {
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			text[i], changed = ' ', true
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != 0 {
+			text[i], changed = 0, true
 		}
 	}
 

@@ -81,6 +81,7 @@ func TestAtGroup(t *testing.T) {
 		"a group that is away": {`on: (?:(?P<at>push)|release)`, match.LineRange{First: 1, Last: 5}, []int{1}},
 		"the second group":     {`on: (?:push(?P<at>.)|(?s:.*)(?P<at2>jobs))`, match.LineRange{First: 3, Last: 3}, []int{3}},
 		"the first by name":    {`on: (?P<at2>release)\n(?P<at>name)?`, match.LineRange{First: 1, Last: 5}, []int{1, 2}},
+		"a hidden place":       {`on: release\n(?P<at2>name)(?:: (?P<at>a))?\s`, match.LineRange{First: 1, Last: 5}, []int{2}},
 		"a blank":              {`on:(?P<at>\s)`, match.LineRange{First: 1, Last: 5}, []int{1}},
 	} {
 		m, err := match.Compile([]match.Rule{{Pattern: c.pattern, Multiline: true}})

@@ -132,12 +132,12 @@ func matchesIn(rule match.Rule, content []byte) (places [][]int) {
 			places = append(places, place)
 		}
 		found := rest[place[0]:place[1]]
-		if len(bytes.TrimSpace(found)) == 0 {
+		if len(bytes.Trim(found, " \t\r\n\x00")) == 0 {
 			break
 		}
 		for i := range found {
 			if !strings.ContainsRune(" \t\r\n", rune(found[i])) {
-				found[i] = ' '
+				found[i] = 0
 			}
 		}
 	}
