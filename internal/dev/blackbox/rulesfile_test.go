@@ -76,7 +76,7 @@ func TestRulesCommands(t *testing.T) {
 		"explain elsewhere": {[]string{"explain", "no-print", "../x"}, 2, "", "../x is not in this folder"},
 		"explain nothing":   {[]string{"explain", "security/no-evl"}, 2, "", "did you mean security/no-eval?"},
 		"list": {
-			[]string{"list", "--category", "custom"}, 0, "warning   custom/no-print  Use the logger.\n\n1 rule.\n", "",
+			[]string{"list", "--category", "custom"}, 0, "warning   medium  custom/no-print  Use the logger.\n\n1 rule.\n", "",
 		},
 		"schema": {[]string{"schema"}, 0, `"$schema": "http://json-schema.org/draft-07/schema#"`, ""},
 	}
