@@ -28,6 +28,8 @@ type Language struct {
 	class    [256]byte
 	inName   [256]bool
 	strength map[string]int
+	keywords map[string]bool
+	unary    map[string]bool
 	byOp     [256][]string // operators by their first byte, longest first
 }
 
@@ -156,6 +158,7 @@ func (l *Language) build() *Language {
 	}
 
 	l.strength = strengths(l.words.strength)
+	l.keywords, l.unary = setOf(l.words.keywords), setOf(l.words.unary)
 	for op := range strings.FieldsSeq(l.operators) {
 		at := &l.byOp[op[0]]
 		k := 0
