@@ -7729,7 +7729,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 662,
+                     *           "rule_count": 669,
                      *           "scope": "org"
                      *         },
                      *         {
