@@ -113,6 +113,7 @@ type known struct {
 	Confidence string                `json:"confidence"`
 	Message    string                `json:"message"`
 	Pattern    string                `json:"pattern"`
+	Conditions json.RawMessage       `json:"conditions,omitempty"` // of a structure rule
 	Multiline  bool                  `json:"multiline"`
 	Redact     bool                  `json:"redact"`
 	Include    []string              `json:"include,omitempty"`
@@ -144,6 +145,11 @@ type cost struct {
 }
 
 func newKnown(r rule.Rule, ruleset string) known {
+	var conditions json.RawMessage
+	if len(r.Structure.Fields()) > 0 {
+		conditions = rule.CompactJSON(r.Structure)
+	}
+
 	return known{
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(),
 		Confidence: string(r.Sureness()), Message: r.Message,
@@ -151,7 +157,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes,
+		Supersedes: r.Supersedes, Conditions: conditions,
 	}
 }
 
@@ -339,11 +345,11 @@ func (k known) text(price string) string {
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
 	}
-
 	if k.rule.Type == rule.TypeStructure {
 		on = "tokens and brackets, when it touches an added line"
 	}
 	row("Confidence", sureness[k.rule.Sureness()])
+	row("Conditions", string(k.Conditions))
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
