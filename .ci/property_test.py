@@ -185,6 +185,13 @@ def mend_structure(body):
     if body.get("in"):
         body["in"] = sorted(set(body["in"]))
     given = [name for name in CONDITION if body.pop(name, None)]
+    followed = [name for name in TAINT if body.pop(name, None)]
+    if body.get("type") == "taint":
+        for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow"):
+            body.pop(name, None)
+        body["languages"] = ["go", "javascript"]
+        for name in {"sources", "sinks", *followed}:
+            body[name] = TAINT[name]
     if body.get("type") != "structure":
         return
     choice = choice_of(body)
@@ -194,6 +201,12 @@ def mend_structure(body):
     for name in given:
         body[name] = CONDITION[name]
 
+
+TAINT = {
+    "sources": [{"pattern": "$R.FormValue($_)"}, {"any": [{"pattern": "req.query"}, {"pattern": "req.body"}]}],
+    "sinks": [{"pattern": "run($X, $$$)", "focus": "X"}],
+    "sanitizers": [{"pattern": "quote($$$)"}],
+}
 
 CONDITION = {
     "any": [{"pattern": "$_($Y)"}, {"inside": {"pattern": "{ $$$ }"}}],

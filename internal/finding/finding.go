@@ -45,6 +45,10 @@ type Finding struct {
 	Suppression *Suppression `json:"suppression,omitempty"` // the comment that suppresses it; nil for none
 	State       State        `json:"state,omitempty"`       // empty until it is compared with an earlier review
 	Triage      *Triage      `json:"triage,omitempty"`      // what somebody decided about it; nil for nothing
+
+	// Steps are the way of a value to the finding, from where it comes in. Only findings
+	// of taint rules have any, at most MaxSteps.
+	Steps []Step `json:"steps"`
 }
 
 // InOrder compares findings as results order them.
@@ -211,6 +215,7 @@ const (
 	findingOverhead = 768
 	skipOverhead    = 320
 	triageOverhead  = 192
+	stepOverhead    = 384
 )
 
 // Size is how many bytes a finding takes at most in an answer of the API in JSON,
@@ -223,6 +228,9 @@ func (f Finding) Size() int {
 
 	if s := f.Suppression; s != nil { // the log has the path of the comment, too
 		n += textSize(s.Reason) + textSize(s.Until) + pathSize(f.File)
+	}
+	for _, s := range f.Steps { // the log has the path with each
+		n += stepOverhead + textSize(s.Snippet) + pathSize(f.File)
 	}
 	if t := f.Triage; t != nil {
 		n += triageOverhead + textSize(t.Reason) + textSize(t.By)
@@ -303,6 +311,7 @@ type (
 func (f Finding) MarshalJSON() ([]byte, error) {
 	e := exactly(f.File)
 	f.File = Shown(f.File)
+	f.Steps = append([]Step{}, f.Steps...) // never null
 	return json.Marshal(struct {
 		plainFinding
 		exact

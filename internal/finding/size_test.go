@@ -2,6 +2,7 @@ package finding_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,6 +47,13 @@ func inAnswer(t *testing.T, f finding.Finding) int {
 		m.Suppression = &prwardenv1.Suppression{Reason: finding.Shown(s.Reason), Until: &s.Until, Line: number}
 	}
 
+	for _, s := range f.Steps {
+		m.Steps = append(m.Steps, &prwardenv1.FindingStep{
+			Kind: prwardenv1.FindingStep_assignment.Enum(), Line: number, Column: number, EndColumn: number, Utf16Column: number,
+			Utf16EndColumn: number, Snippet: finding.Shown(s.Snippet),
+		})
+	}
+
 	text, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
 	require.NoError(t, err)
 
@@ -59,6 +67,10 @@ func inLog(t *testing.T, f finding.Finding) int {
 	f.Line, f.EndLine, f.UTF16Column, f.UTF16EndColumn = number, number, number, number
 	if s := f.Suppression; s != nil {
 		f.Suppression = &finding.Suppression{Reason: s.Reason, Until: s.Until, Line: number}
+	}
+	for i := range f.Steps {
+		s := &f.Steps[i]
+		s.Kind, s.Line, s.UTF16Column, s.UTF16EndColumn = finding.StepAssignment, number, number, number
 	}
 
 	return more(t, review.Review{PreviousID: "rev_a"}, func(r *review.Review) { r.Findings = append(r.Findings, f) })
@@ -91,6 +103,7 @@ func TestSizeOfAFinding(t *testing.T) {
 			"message":    {Message: long},
 			"snippet":    {Snippet: long},
 			"all":        {File: long, Message: long, Snippet: long},
+			"steps":      {File: long, Steps: slices.Repeat([]finding.Step{{Snippet: strings.Repeat(text, 200)}}, finding.MaxSteps)},
 			"suppressed": {File: long, Suppression: &finding.Suppression{Reason: long, Until: "2026-01-01"}},
 		} {
 			f.RuleID, f.Fingerprint, f.LineHash = base.RuleID, base.Fingerprint, base.LineHash

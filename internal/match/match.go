@@ -35,16 +35,6 @@ type Rule struct {
 	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline alone
 }
 
-// Reader knows what the places in a text are, such as comments.
-type Reader interface {
-	// Allows says whether a match of a rule in a text counts. It is asked of rules that
-	// are Placed.
-	Allows(text []byte, rule int, match Span) bool
-	// Find finds what the matches of a rule that is Structured mean, until spend, which
-	// counts work, says stop.
-	Find(text []byte, rule int, spend func(work int) bool, found func(Span))
-}
-
 // Hit is one match. Lines and columns count from 1, columns in bytes.
 type Hit struct {
 	Rule      int // index of the rule

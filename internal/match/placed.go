@@ -8,6 +8,17 @@ import (
 	"github.com/prwarden/prwarden/internal/match/confirm"
 )
 
+// Reader knows what the places in a text are, such as comments.
+type Reader interface {
+	// Allows says whether a match of a rule in a text counts. It is asked of rules that
+	// are Placed.
+	Allows(text []byte, rule int, match Span) bool
+	// Find finds what the matches of a rule that is Structured mean, until spend, which
+	// counts work, says stop. also are other parts of the text whose lines count as those
+	// of the match do.
+	Find(text []byte, rule int, spend func(work int) bool, found func(match Span, also ...Span))
+}
+
 // isPlaced says whether not every match of a rule counts in this file.
 func (w *worker) isPlaced(rule uint32) bool { return w.matcher.placed[rule] && w.file.reader != nil }
 
@@ -40,8 +51,11 @@ func (w *worker) structuredHits(rule uint32) []Hit {
 	}
 	var hits []Hit
 	w.guarded(rule, func(_ *confirm.Program, g *confirm.Guard) {
-		w.file.reader.Find(w.text, int(rule), g.Spend, func(span Span) {
+		w.file.reader.Find(w.text, int(rule), g.Spend, func(span Span, also ...Span) {
 			at, ok := w.firstTouched(span)
+			if !ok && slices.ContainsFunc(also, w.touches) {
+				at, ok = span.Start, true
+			}
 			if !ok {
 				return
 			}
@@ -122,7 +136,7 @@ func (f *File) Spans(ctx context.Context, text []byte, size, rule int) (spans []
 		case !m.structured[rule]:
 			m.accepted(uint32(rule), m.programs[rule], text, g, add)
 		case f.reader != nil:
-			f.reader.Find(text, rule, g.Spend, add)
+			f.reader.Find(text, rule, g.Spend, func(span Span, _ ...Span) { add(span) })
 		}
 	}
 	f.spans[rule] += g.Spent

@@ -51,7 +51,12 @@ func query() finding.Finding {
 		UTF16Column: 5, UTF16EndColumn: 2,
 		Message: "Pass values as parameters of the query instead of putting them into its text.",
 		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1",
-		State: finding.StateExisting,
+		State: finding.StateExisting, Steps: []finding.Step{
+			{Kind: finding.StepSource, Line: 9, Column: 2, EndColumn: 20, UTF16Column: 2, UTF16EndColumn: 20, Snippet: "\tid = request.args"},
+			{Kind: finding.StepAssignment, Line: 40, Column: 1, EndColumn: 3, UTF16Column: 1, UTF16EndColumn: 3,
+				Snippet: "\tid = \x1b[31m::error::" + strings.Repeat("long ", 30)},
+			{Kind: finding.StepSink, Line: 41, Column: 5, EndColumn: 9, UTF16Column: 5, UTF16EndColumn: 9, Snippet: "\tcursor.execute"},
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -112,11 +113,24 @@ func (t *table) file(list []finding.Finding) {
 				t.line(indent, line)
 			}
 		}
+		t.steps(f)
 		if code := t.code(f, t.width-len(indent)); code != "" {
 			t.line(indent, code)
 		}
 	}
 	t.line("", "")
+}
+
+// steps writes the way of a value to a finding, without its end, which stands behind it.
+func (t *table) steps(f finding.Finding) {
+	number := 0
+	for _, s := range f.Steps {
+		number = max(number, len(strconv.Itoa(s.Line)))
+	}
+	for _, s := range f.Steps[:max(0, len(f.Steps)-1)] {
+		text := fmt.Sprintf("%*d │ %s", number, s.Line, strings.TrimSpace(strings.ReplaceAll(s.Snippet, "\t", " ")))
+		t.line(indent, t.paint.Text(terminal.Faint, terminal.Cut(terminal.Safe(text), t.width-len(indent))))
+	}
 }
 
 // indent is before what is said about a place.

@@ -21,6 +21,9 @@ func TestReviewJSON(t *testing.T) {
 		UTF16Column: 7, UTF16EndColumn: 8,
 		Message: "m", Snippet: "s", Fingerprint: "f", LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "r", Until: "2027-01-31", Line: 2},
+		Steps: []finding.Step{{
+			Kind: finding.StepSource, Line: 1, Column: 2, EndColumn: 3, UTF16Column: 4, UTF16EndColumn: 5, Snippet: "s",
+		}},
 	}
 
 	at := time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC)

@@ -22,7 +22,7 @@ import (
 // Bounds of what is said about a rules file.
 const (
 	maxMistakes = 50  // that are looked for
-	maxMessage  = 300 // bytes of a mistake's message: it may quote the file
+	maxMessage  = 400 // bytes of a mistake's message: it may quote the file
 )
 
 // FileError says what is wrong with a rules file.

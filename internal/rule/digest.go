@@ -47,6 +47,7 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.number(int(r.Origin))
 		d.conditions(*r.Rule)
 		d.text(string(CompactJSON(r.Structure)))
+		d.text(string(CompactJSON(r.Taint)))
 		d.text(string(r.Sureness()))
 	}
 

@@ -45,6 +45,11 @@ type Document struct {
 	Where     map[string]structure.Test `json:"where,omitempty" yaml:"where,omitempty"`
 	Focus     string                    `json:"focus,omitempty" yaml:"focus,omitempty"`
 
+	// What a rule of type taint asks, see Taint.
+	Sources    []structure.Condition `json:"sources,omitempty" yaml:"sources,omitempty"`
+	Sinks      []structure.Condition `json:"sinks,omitempty" yaml:"sinks,omitempty"`
+	Sanitizers []structure.Condition `json:"sanitizers,omitempty" yaml:"sanitizers,omitempty"`
+
 	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
@@ -71,6 +76,7 @@ func (r Rule) Document() Document {
 		Supersedes: r.Supersedes,
 	}
 	d.ask(r.Structure)
+	d.Sources, d.Sinks, d.Sanitizers = r.Taint.Sources, r.Taint.Sinks, r.Taint.Sanitizers
 	if r.Scope == ScopeRepo {
 		d.Scope, d.Repo = r.Scope, r.Repo
 	}
@@ -102,6 +108,7 @@ func (d Document) Rule() Rule {
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
 		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence,
 		Structure: d.asked(),
+		Taint:     Taint{d.Sources, d.Sinks, d.Sanitizers},
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -69,16 +69,21 @@ func checkPlaces(v *errs.Violations, in []Place) {
 type Places struct {
 	allowed [][3]bool
 	finders []finders // of structure rules
+	taints  []taintBy // of taint rules
 }
 
 // ToMatch is Rule.ToMatch of the rule with an index.
-func (p *Places) ToMatch(rules []Rule, i int) match.Rule { return rules[i].toMatch(p.finders[i]) }
+func (p *Places) ToMatch(rules []Rule, i int) match.Rule {
+	return rules[i].toMatch(p.finders[i], p.taints[i])
+}
 
 // NewPlaces returns the places of rules.
 func NewPlaces(rules []Rule) *Places {
-	p := &Places{allowed: make([][3]bool, len(rules)), finders: make([]finders, len(rules))}
+	p := &Places{
+		allowed: make([][3]bool, len(rules)), finders: make([]finders, len(rules)), taints: make([]taintBy, len(rules)),
+	}
 	for i, r := range rules {
-		p.finders[i] = r.finders()
+		p.finders[i], p.taints[i] = r.finders(), r.taints()
 		for _, place := range r.In {
 			if class := slices.Index(placeNames, place); class >= 0 {
 				p.allowed[i][class] = true
@@ -90,7 +95,7 @@ func NewPlaces(rules []Rule) *Places {
 }
 
 // Reader reads a text in the first of some languages that is known.
-func (p *Places) Reader(languages []string) match.Reader {
+func (p *Places) Reader(languages []string) PlaceReader {
 	l := syntax.Any
 	for _, name := range languages {
 		if canonical, ok := language.Canonical(name); ok && syntax.Named(canonical) != nil {
@@ -109,17 +114,19 @@ func (p *Places) Reader(languages []string) match.Reader {
 }
 
 // ReaderOf reads texts as a function does.
-func (p *Places) ReaderOf(read func(text []byte) *structure.File) match.Reader {
-	return placeReader{p, read}
+func (p *Places) ReaderOf(read func(text []byte) *structure.File) PlaceReader {
+	return PlaceReader{p, read, map[int]flows{}}
 }
 
-type placeReader struct {
+// PlaceReader finds the places of rules in a file. It is for one goroutine at a time.
+type PlaceReader struct {
 	*Places
-	read func(text []byte) *structure.File
+	read  func(text []byte) *structure.File
+	flows map[int]flows // by rule: what it found last
 }
 
 // Allows implements match.Reader: the first byte of a match that is no blank decides.
-func (r placeReader) Allows(text []byte, rule int, span match.Span) bool {
+func (r PlaceReader) Allows(text []byte, rule int, span match.Span) bool {
 	at := span.Start
 	if matched := text[span.Start:span.End]; len(bytes.TrimSpace(matched)) > 0 {
 		at = span.End - len(bytes.TrimLeft(matched, " \t\r\n"))

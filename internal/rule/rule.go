@@ -68,12 +68,6 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 	return Severity(max(i, 0)), i > 0
 }
 
-// The types of rules.
-const (
-	TypeRegex     = "regex"     // an RE2 regular expression
-	TypeStructure = "structure" // code as internal/structure has it
-)
-
 // Scope says where a custom rule applies.
 type Scope string
 
@@ -122,7 +116,7 @@ const (
 // Rule is one check.
 type Rule struct {
 	ID         string // `name` or `category/name`, as it was given
-	Type       string // TypeRegex or TypeStructure
+	Type       string // TypeRegex, TypeStructure or TypeTaint
 	Pattern    string
 	Message    string
 	Severity   Severity
@@ -137,6 +131,7 @@ type Rule struct {
 	Cases      Cases
 	Conditions match.Conditions    // that a match must meet to be a hit
 	Structure  structure.Condition // what a structure rule asks beside its pattern
+	Taint      Taint               // what a taint rule asks
 	Confidence Confidence          // "" for ConfidenceMedium
 	Supersedes []string            // ids of rules that have no hit on a line on which this one has
 	References []string            // where to read more

@@ -18,6 +18,13 @@ import (
 // MaxStructure is how many bytes what a structure rule asks has as JSON.
 const MaxStructure = 8 << 10
 
+// The types of rules.
+const (
+	TypeRegex     = "regex"     // an RE2 regular expression
+	TypeStructure = "structure" // code as internal/structure has it
+	TypeTaint     = "taint"     // values as internal/taint follows them
+)
+
 // workOfStep is the work, as match.Limit has it, of a step of matching structure.
 const workOfStep = 16
 
@@ -46,9 +53,13 @@ func (r Rule) condition() structure.Condition {
 // checkPattern says what is wrong with the pattern of a rule, and adds what is wrong
 // with other fields for its type.
 func (r Rule) checkPattern(v *errs.Violations) error {
+	r.checkTaint(v)
 	if r.Type != TypeStructure {
 		for _, field := range r.Structure.Fields() {
 			v.Add(field, "is for rules of type %q", TypeStructure)
+		}
+		if r.Type == TypeTaint {
+			return nil
 		}
 		if r.Pattern == "" {
 			return errRequired
@@ -160,10 +171,10 @@ func (f finders) of(l *syntax.Language) *structure.Finder {
 
 // ToMatch is the rule as the engine takes it, without its files and what it supersedes. A
 // structure rule is looked for by the rarest words that its matches have.
-func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders()) }
+func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders(), r.taints()) }
 
-func (r Rule) toMatch(f finders) match.Rule {
-	if r.Type != TypeStructure {
+func (r Rule) toMatch(f finders, t taintBy) match.Rule {
+	if r.Type != TypeStructure && r.Type != TypeTaint {
 		return match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
 		}
@@ -178,6 +189,7 @@ func (r Rule) toMatch(f finders) match.Rule {
 			}
 		}
 	}
+	words = append(words, t.needs(func(word string) float64 { return costOf(word, costs) })...)
 	slices.Sort(words)
 	if len(words) == 0 {
 		words = []string{`\b\B`} // of a rule that is not valid; it matches nowhere
@@ -201,7 +213,13 @@ func costOf(pattern string, known map[string]float64) float64 {
 }
 
 // Find implements match.Reader.
-func (r placeReader) Find(text []byte, rule int, spend func(work int) bool, found func(match.Span)) {
+func (r PlaceReader) Find(
+	text []byte, rule int, spend func(work int) bool, found func(match match.Span, also ...match.Span),
+) {
+	if r.taints[rule].first != nil {
+		r.findFlows(text, rule, spend, found)
+		return
+	}
 	file := r.read(text)
 	finder := r.finders[rule].of(file.Language)
 	if finder == nil {

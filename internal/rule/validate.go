@@ -153,14 +153,14 @@ var errRequired = errors.New("is required")
 // checkType says what is wrong with the type of a rule.
 func checkType(word string) error {
 	switch word {
-	case TypeRegex, TypeStructure:
+	case TypeRegex, TypeStructure, TypeTaint:
 		return nil
 	case "":
-		return fmt.Errorf("is required; known types: %s, %s", TypeRegex, TypeStructure)
+		return fmt.Errorf("is required; known types: %s, %s, %s", TypeRegex, TypeStructure, TypeTaint)
 	}
 
-	return fmt.Errorf("%s is not a type of rule; known types: %s, %s", strings.TrimSpace(shown(word, "this")),
-		TypeRegex, TypeStructure)
+	return fmt.Errorf("%s is not a type of rule; known types: %s, %s, %s", strings.TrimSpace(shown(word, "this")),
+		TypeRegex, TypeStructure, TypeTaint)
 }
 
 func checkMessage(v *errs.Violations, message string) {

@@ -80,8 +80,9 @@ type fileScan struct {
 	masker   *masker
 	prints   fingerprinter
 	out      FileResult
-	marks    map[int][]mark    // by line, ascending
-	read     []*structure.File // see tokensOf
+	marks    map[int][]mark     // by line, ascending
+	read     []*structure.File  // see tokensOf
+	readers  []rule.PlaceReader // by group
 	kinds    kinds
 
 	isBytes     bool // see asBytes
@@ -134,14 +135,16 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	languages, before := s.languages()
 	var hits [1 + match.ApartLists][]hit
 	for i, g := range s.plan.groups {
+		reader := g.places.ReaderOf(s.tokensOf)
+		s.readers = append(s.readers, reader)
 		session := g.session(s.excluded)
 		if session != g.masks {
-			s.views[i] = view{g, s.of(g.masks, languages).ReadBy(g.places.ReaderOf(s.tokensOf))}
+			s.views[i] = view{g, s.of(g.masks, languages).ReadBy(reader)}
 		}
 		if session == nil {
 			continue
 		}
-		file := s.of(session, languages).ReadBy(g.places.ReaderOf(s.tokensOf))
+		file := s.of(session, languages).ReadBy(reader)
 		if session == g.masks {
 			s.views[i] = view{g, file}
 		}
@@ -211,6 +214,9 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 		s.describe(ctx, &f)
 		if !r.Redact {
 			f.LineHash = hashes[h.Line]
+		}
+		if r.Type == rule.TypeTaint {
+			f.Steps = s.steps(ctx, h)
 		}
 
 		switch h.list {

@@ -284,6 +284,7 @@ func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 		Utf16Column:    int32(f.UTF16Column),
 		Utf16EndColumn: int32(f.UTF16EndColumn),
 		LineHash:       f.LineHash,
+		Steps:          converted(f.Steps, toProtoStep),
 		Confidence:     string(f.Confidence),
 	}
 
@@ -314,6 +315,12 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 		UTF16EndColumn: int(p.GetUtf16EndColumn()),
 		LineHash:       p.GetLineHash(),
 		Confidence:     cmp.Or(rule.Confidence(p.GetConfidence()), rule.ConfidenceMedium),
+	}
+	if len(p.GetSteps()) > finding.MaxSteps {
+		return finding.Finding{}, fmt.Errorf("finding of rule %q: more than %d steps", p.GetRuleId(), finding.MaxSteps)
+	}
+	for _, s := range p.GetSteps() {
+		f.Steps = append(f.Steps, fromProtoStep(s))
 	}
 
 	if s := p.GetSuppression(); s != nil {

@@ -40,6 +40,9 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 	if len(r.Structure.Fields()) > 0 {
 		out.Structure = string(rule.CompactJSON(r.Structure))
 	}
+	if !r.Taint.IsZero() {
+		out.Taint = string(rule.CompactJSON(r.Taint))
+	}
 	if c.Entropy != nil {
 		out.Entropy = &scannerv1.ScanRule_Entropy{Min: c.Entropy.Min, Group: int32(c.Entropy.Group)}
 	}
@@ -74,6 +77,13 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		}
 	}
 
+	var followed rule.Taint
+	if p.GetTaint() != "" {
+		if err := json.Unmarshal([]byte(p.GetTaint()), &followed); err != nil {
+			return rule.Rule{}, fmt.Errorf("rule %q: %w", p.GetId(), err)
+		}
+	}
+
 	return rule.Rule{
 		ID:         p.GetId(),
 		Type:       p.GetType(),
@@ -94,6 +104,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Conditions: conditions,
 		Supersedes: p.GetSupersedes(),
 		Structure:  asked,
+		Taint:      followed,
 		Confidence: rule.Confidence(p.GetConfidence()),
 	}, nil
 }

@@ -13,7 +13,7 @@ import (
 // findingColumns are those of findingRow that a scan sets.
 const findingColumns = `review_id, kind, position, rule_id, severity, file, line, end_line, ` +
 	`col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state, ` +
-	`suppress_reason, suppress_until, suppress_line, confidence`
+	`suppress_reason, suppress_until, suppress_line, confidence, steps`
 
 // readColumns are those of findingRow.
 const readColumns = findingColumns + `, triage`
@@ -44,6 +44,7 @@ type findingRow struct {
 
 	Confidence rule.Confidence `db:"confidence"`
 
+	Steps  jsonOf[[]finding.Step]  `db:"steps"`
 	Triage jsonOf[*finding.Triage] `db:"triage"`
 }
 
@@ -63,7 +64,7 @@ func (t *tx) insertFindings(
 			id, kind, first + i, f.RuleID, severity(f.Severity), []byte(f.File), f.Line, f.EndLine,
 			f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
 			[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, f.State,
-			[]byte(by.Reason), by.Until, by.Line, f.Confidence,
+			[]byte(by.Reason), by.Until, by.Line, f.Confidence, jsonOf[[]finding.Step]{f.Steps},
 		}
 	})
 }
@@ -73,7 +74,7 @@ func (r findingRow) finding() finding.Finding {
 		RuleID: r.RuleID, Severity: rule.Severity(r.Severity), File: string(r.File), Line: r.Line, EndLine: r.EndLine,
 		Column: r.Column, EndColumn: r.EndColumn, UTF16Column: r.UTF16Column, UTF16EndColumn: r.UTF16EndColumn,
 		Message: string(r.Message), Snippet: string(r.Snippet), Fingerprint: r.Fingerprint, LineHash: r.LineHash,
-		State: r.State, Triage: r.Triage.value, Confidence: r.Confidence,
+		State: r.State, Triage: r.Triage.value, Confidence: r.Confidence, Steps: r.Steps.value,
 	}
 	if r.ByLine > 0 {
 		f.Suppression = &finding.Suppression{Reason: string(r.Reason), Until: r.Until, Line: r.ByLine}

@@ -60,6 +60,7 @@ type ruleConditions struct {
 	Allow      []string            `json:"allow,omitempty"`
 	Supersedes []string            `json:"supersedes,omitempty"`
 	Structure  structure.Condition `json:"structure,omitzero"`
+	Taint      rule.Taint          `json:"taint,omitzero"`
 }
 
 // rule makes the domain's rule of the row.
@@ -82,6 +83,7 @@ func (r ruleRow) rule() rule.Rule {
 		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
 		Structure:  c.Structure,
+		Taint:      c.Taint,
 		Confidence: r.Confidence,
 		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
@@ -100,7 +102,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
-			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Structure,
+			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Structure, r.Taint,
 		}},
 		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),

@@ -127,9 +127,9 @@ func (c *constants) isConstant(i int) bool {
 			return literalWords[word] || joiningWords[word]
 		}
 		b := c.names[word]
-		return b != nil && !b.varies && !isJoin(c.word(i-1)) && !isJoin(c.word(i+1)) && c.word(i+1) != "("
+		return b != nil && !b.varies && !c.Language.Joins(c.word(i-1)) && !c.Language.Joins(c.word(i+1)) && c.word(i+1) != "("
 	case syntax.Operator:
-		return !isJoin(word) && !c.isAssignment(i) && word != "=>" && word != "->" && word != "<-"
+		return !c.Language.Joins(word) && !c.isAssignment(i) && word != "=>" && word != "->" && word != "<-"
 	case syntax.Open:
 		return t.Pair >= 0 && t.Bracket != syntax.Tag && t.Bracket != syntax.Indent
 	}
@@ -216,7 +216,8 @@ func (c *constants) enter(around frame, i int) frame {
 func (c *constants) isChanged(i int) bool {
 	before, behind := c.word(i-1), c.word(i+1)
 	return changesBefore[before] || changesBehind[behind] ||
-		behind == "<<" && c.Language == syntax.Named("ruby") || isJoin(behind) && strings.HasSuffix(c.word(i+2), "!")
+		behind == "<<" && c.Language == syntax.Named("ruby") ||
+		c.Language.Joins(behind) && strings.HasSuffix(c.word(i+2), "!")
 }
 
 // assign notes what the statement assigns whose operator is a token.
@@ -246,7 +247,7 @@ func (c *constants) assign(f *frame, i int) {
 	for ; k < len(c.Tokens) && !c.endsValue(k, i); k++ {
 		t := c.Tokens[k]
 		isGroup := t.Kind == syntax.Open && t.Bracket != '(' && t.Bracket != syntax.Quote && t.Bracket != syntax.Hole
-		isUse := c.isName(k) && !isJoin(c.word(k-1)) && !isJoin(c.word(k+1)) && c.word(k+1) != "("
+		isUse := c.isName(k) && !c.Language.Joins(c.word(k-1)) && !c.Language.Joins(c.word(k+1)) && c.word(k+1) != "("
 		switch {
 		case isUse:
 			used := c.of(k)

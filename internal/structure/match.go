@@ -64,7 +64,7 @@ func (m *matcher) mayBegin(i int) bool {
 	}
 
 	before := m.file.Of(i - 1)
-	if isJoin(string(before)) {
+	if m.file.Language.Joins(string(before)) {
 		return false
 	}
 	if first.kind != operand {

@@ -90,7 +90,7 @@ func (m *matcher) joined(i int) int {
 		return int(t.Pair) + 1
 	case t.Kind == syntax.Operator && m.adjacent(i) && m.text.Language.IsSuffix(text):
 		return i + 1
-	case t.Kind == syntax.Operator && isJoin(text) && i+1 < len(m.tokens):
+	case t.Kind == syntax.Operator && m.file.Language.Joins(text) && i+1 < len(m.tokens):
 		if next := m.tokens[i+1]; next.Kind == syntax.Name || next.Kind == syntax.Number {
 			return i + 2
 		} else if next.Kind == syntax.Open && next.Pair >= 0 {

@@ -270,26 +270,16 @@ func (c *compiler) variable(e element, i int, raw string) int {
 			e.after = true
 			i++
 		}
-	case isJoin(before):
+	case c.text.Language.Joins(before):
 		e.kind = name
 	case (opens || before == ",") && (closes || behind == ",") && e.group > 0:
 		e.kind = argument
 	default:
 		e.kind = operand
 		e.left, e.right = c.text.Language.Strength([]byte(before)), c.text.Language.Strength([]byte(behind))
-		e.last = e.right < 0 && !isJoin(behind) && !(i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open)
+		e.last = e.right < 0 && !c.text.Language.Joins(behind) && !(i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open)
 	}
 	c.elements = append(c.elements, e)
 
 	return i
-}
-
-// isJoin says whether an operator joins a name to what is before it.
-func isJoin(op string) bool {
-	switch op {
-	case ".", "::", "->", "?.", "&.", "?->":
-		return true
-	}
-
-	return false
 }

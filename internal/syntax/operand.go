@@ -38,6 +38,21 @@ func (l *Language) IsSuffix(op string) bool {
 // JoinsBraces says whether braces behind a name belong to it, as in T{1}.
 func (l *Language) JoinsBraces() bool { return l == languageGo || l == languageRust }
 
+// Joins says whether an operator joins a name to what is before it. In PHP a dot joins
+// texts, and in most languages an arrow stands before the body of a lambda.
+func (l *Language) Joins(op string) bool {
+	switch op {
+	case "::", "?.", "&.", "?->":
+		return true
+	case ".":
+		return l != languagePHP
+	case "->":
+		return l == languageC || l == languagePHP
+	}
+
+	return false
+}
+
 // IsStructured says whether the structure of a language is known, beyond comments and
 // strings.
 func (l *Language) IsStructured() bool { return all[rank[l]].structured }

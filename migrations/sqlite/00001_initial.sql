@@ -157,6 +157,7 @@ CREATE TABLE findings (
     suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
     suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
     confidence      TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
+    steps           TEXT    NOT NULL DEFAULT 'null', -- JSON: the way of a value to the finding
     decision        TEXT    NOT NULL DEFAULT 'open' -- that the verdict counts
                     CHECK (decision IN ('open', 'accepted', 'false_positive', 'wont_fix')),
     triage          TEXT    NOT NULL DEFAULT 'null', -- JSON: the decision, by whom and why

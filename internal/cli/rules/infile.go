@@ -13,7 +13,9 @@ import (
 	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 // inFile says whether a rule looks at a file, as JSON has it.
@@ -94,4 +96,13 @@ func (f inFile) text() string {
 	}
 
 	return "The rule does not look at " + f.Path + ": " + f.Why + ".\n"
+}
+
+// conditions are conditions as JSON, a line each.
+func conditions(list []structure.Condition) (all []string) {
+	for _, c := range list {
+		all = append(all, string(rule.CompactJSON(c)))
+	}
+
+	return all
 }

@@ -125,13 +125,14 @@ type known struct {
 	Stopwords  []string              `json:"stopwords,omitempty"`
 	Allow      []string              `json:"allow,omitempty"`
 	Supersedes []string              `json:"supersedes,omitempty"`
-	Match      []string              `json:"match,omitempty"`
-	NoMatch    []string              `json:"no_match,omitempty"`
-	References []string              `json:"references,omitempty"`
-	Disabled   bool                  `json:"disabled"`
-	Overridden bool                  `json:"overridden"`
-	Cost       *cost                 `json:"cost,omitempty"`
-	File       *inFile               `json:"file,omitempty"` // how the rule looks at it
+	rule.Taint
+	Match      []string `json:"match,omitempty"`
+	NoMatch    []string `json:"no_match,omitempty"`
+	References []string `json:"references,omitempty"`
+	Disabled   bool     `json:"disabled"`
+	Overridden bool     `json:"overridden"`
+	Cost       *cost    `json:"cost,omitempty"`
+	File       *inFile  `json:"file,omitempty"` // how the rule looks at it
 
 	rule          rule.Rule
 	excludedFiles []string // by the rules file, from all rules
@@ -157,7 +158,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, Conditions: conditions,
+		Supersedes: r.Supersedes, Taint: r.Taint, Conditions: conditions,
 	}
 }
 
@@ -341,12 +342,18 @@ func (k known) text(price string) string {
 
 	row("Message", k.Message)
 	row("Pattern", k.Pattern)
+	row("Sources", conditions(k.Sources)...)
+	row("Sinks", conditions(k.Sinks)...)
+	row("Sanitizers", conditions(k.Sanitizers)...)
 	on := "each added line on its own"
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
 	}
-	if k.rule.Type == rule.TypeStructure {
+	switch k.rule.Type {
+	case rule.TypeStructure:
 		on = "tokens and brackets, when it touches an added line"
+	case rule.TypeTaint:
+		on = "values inside a function, when the source or the sink is on an added line"
 	}
 	row("Confidence", sureness[k.rule.Sureness()])
 	row("Conditions", string(k.Conditions))

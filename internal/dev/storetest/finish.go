@@ -69,7 +69,10 @@ func storedOutcome(t *testing.T, h Harness) {
 			Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
 			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2,
 			UTF16EndColumn: 1<<31 - 3,
-			LineHash:       "0f:1", State: finding.StateNew,
+			LineHash:       "0f:1", State: finding.StateNew, Steps: []finding.Step{
+				{Kind: finding.StepSource, Line: 1, Column: 2, EndColumn: 3, UTF16Column: 4, UTF16EndColumn: 5, Snippet: "é🙂\\"},
+				{Kind: finding.StepSink, Line: 1<<31 - 1},
+			},
 		})
 	}
 	o.Skips = []finding.Skip{

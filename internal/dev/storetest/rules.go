@@ -47,6 +47,10 @@ func storedRule(t *testing.T, h Harness) {
 			Conditions: match.Conditions{
 				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"b"},
 			},
+			Taint: rule.Taint{
+				Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{{Pattern: "k($X)", Focus: "X"}},
+				Sanitizers: []structure.Condition{{Any: []structure.Condition{{Pattern: "c"}}}},
+			},
 			Structure: structure.Condition{
 				Any:   []structure.Condition{{Pattern: "f($X)"}},
 				Not:   &structure.Condition{Has: &structure.Condition{Pattern: "<g>"}},

@@ -93,6 +93,7 @@ type result struct {
 	PartialFingerprints fingerprints  `json:"partialFingerprints"`
 	BaselineState       string        `json:"baselineState,omitempty"`
 	Suppressions        []suppression `json:"suppressions,omitempty"`
+	CodeFlows           []codeFlow    `json:"codeFlows,omitempty"`
 }
 
 type fingerprints struct {

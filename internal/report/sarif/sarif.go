@@ -226,6 +226,7 @@ func newResult(f finding.Finding, ruleIndex int, compared bool) result {
 		Locations:           make([]location, 1),
 		PartialFingerprints: fingerprints{LineHash: f.LineHash, Own: f.Fingerprint},
 		Suppressions:        suppressions(f),
+		CodeFlows:           newCodeFlows(f),
 	}
 	where := &r.Locations[0].PhysicalLocation
 	where.ArtifactLocation.URI, where.Region, where.ContextRegion = relativeURI(f.File), newRegion(f), context(f)

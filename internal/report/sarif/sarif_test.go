@@ -51,6 +51,11 @@ func full() review.Review {
 		EndColumn:   2,
 		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.",
 		Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
+		Steps: []finding.Step{
+			{Kind: finding.StepSource, Line: 3, Column: 2, EndColumn: 9, UTF16Column: 2, UTF16EndColumn: 9, Snippet: "x = args"},
+			{Kind: finding.StepAssignment, Line: 4, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2, Snippet: "y = [a](b)"},
+			{Kind: finding.StepSink, Line: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2},
+		},
 	}
 
 	meta := finding.Finding{

@@ -13,6 +13,26 @@ func setStructure(out *prwardenv1.Rule, r rule.Rule) {
 	out.Has, out.Depth, out.Where, out.Focus = c.Has, c.Depth, c.Where, c.Focus
 }
 
+// setTaint gives a message of a rule what a taint rule asks.
+func setTaint(out *prwardenv1.Rule, t rule.Taint) {
+	out.Sources, out.Sinks, out.Sanitizers = toConditions(t.Sources), toConditions(t.Sinks), toConditions(t.Sanitizers)
+}
+
+// followed is what a message asks like a taint rule.
+type followed interface {
+	GetSources() []*prwardenv1.Condition
+	GetSinks() []*prwardenv1.Condition
+	GetSanitizers() []*prwardenv1.Condition
+}
+
+// fromTaint reads what a taint rule asks.
+func fromTaint(m followed) rule.Taint {
+	return rule.Taint{
+		Sources: fromConditionList(m.GetSources()), Sinks: fromConditionList(m.GetSinks()),
+		Sanitizers: fromConditionList(m.GetSanitizers()),
+	}
+}
+
 func toCondition(c *structure.Condition) *prwardenv1.Condition {
 	if c == nil {
 		return nil

@@ -130,12 +130,20 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 		Confidence: toConfidence(f.Confidence),
 		State:      toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
 		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
-		Triage: toTriage(f.Triage),
+		Triage: toTriage(f.Triage), Steps: each(f.Steps, toStep),
 	}
 	if s := f.Suppression; s != nil {
 		out.Suppression = &prwardenv1.Suppression{Reason: text(s.Reason), Until: given(s.Until), Line: clamp(s.Line)}
 	}
 	return out
+}
+
+func toStep(s finding.Step) *prwardenv1.FindingStep {
+	return &prwardenv1.FindingStep{
+		Kind: enum[prwardenv1.FindingStep_Kind](string(s.Kind), prwardenv1.FindingStep_Kind_value),
+		Line: clamp(s.Line), Column: clamp(s.Column), EndColumn: clamp(s.EndColumn),
+		Utf16Column: clamp(s.UTF16Column), Utf16EndColumn: clamp(s.UTF16EndColumn), Snippet: text(s.Snippet),
+	}
 }
 
 func toSkip(s finding.Skip) *prwardenv1.Skip {
@@ -216,6 +224,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
 	}
 	setStructure(out, r)
+	setTaint(out, r.Taint)
 	if out.Etag == "" {
 		out.Etag = r.Document().Etag()
 	}
@@ -281,7 +290,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Conditions: fromConditions(r.GetEntropy(), r.GetStopwords(), r.GetAllow()),
 		Supersedes: r.GetSupersedes(),
 		Confidence: rule.Confidence(word(r.GetConfidence())),
-		Structure:  fromStructure(r),
+		Structure:  fromStructure(r), Taint: fromTaint(r),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

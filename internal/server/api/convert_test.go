@@ -32,6 +32,9 @@ func full() review.Review {
 		Fingerprint: "f",
 		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+		Steps: []finding.Step{{
+			Kind: finding.StepAssignment, Line: 8, Column: 9, EndColumn: 10, UTF16Column: 11, UTF16EndColumn: 12, Snippet: "x",
+		}},
 		Triage: &finding.Triage{
 			Decision: finding.WontFix, Reason: "old", Until: "2027-02-28", By: "key:key_2", At: day, Scope: finding.InRepository,
 		},
@@ -194,6 +197,10 @@ func TestRuleThereAndBack(t *testing.T) {
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},
 		Mode: rule.ModeObserve, Disabled: true, Structure: fullCondition(),
+		Taint: rule.Taint{
+			Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{fullCondition()},
+			Sanitizers: []structure.Condition{{Pattern: "c"}},
+		},
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 

@@ -148,6 +148,7 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 		In: rule.PlacesOf(req.GetIn()), Languages: req.GetLanguages(),
 		Conditions: fromConditions(req.GetEntropy(), req.GetStopwords(), req.GetAllow()),
 		Structure:  fromStructure(req),
+		Taint:      fromTaint(req),
 	}
 	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())
 	if err != nil {

@@ -73,6 +73,9 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 		for _, pr := range out.GetPullRequests() {
 			for _, f := range pr.GetFindings() {
 				f.Snippet = ""
+				for _, s := range f.GetSteps() {
+					s.Snippet = ""
+				}
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func TestSuccess(t *testing.T) {
 			`{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning","scope":"org",
 			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z",
 			"enabled":true,"mode":"enforce","etag":"e1","languages":[],"in":[],"skip":[],"allow":[],"stopwords":[],"supersedes":[],"confidence":"medium",
-			"any":[],"all":[],"depth":"","where":{},"focus":"",
+			"any":[],"all":[],"depth":"","where":{},"focus":"","sources":[],"sinks":[],"sanitizers":[],
 			"matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
 		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200,
 			`{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true,
@@ -157,7 +157,7 @@ func TestFindings(t *testing.T) {
 	require.Equal(t, 200, a.Status, a.Body)
 	assert.JSONEq(t, `{"findings":[{"rule_id":"custom/r","severity":"high","file":"a.go","line":3,"message":"",
 		"end_line":0,"column":0,"snippet":"",
-		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0}],
+		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0,"steps":[]}],
 		"next_page_token":"next"}`, a.Body)
 	for _, query := range []string{
 		"kind=unspecified", "kind=all", "min_severity=0", "min_severity=unspecified", "rule_id=A", "rule_id=a/b/c", "file=",

@@ -54,6 +54,9 @@ func (h *Handler) newRulePage(v *visit) error {
 		if err != nil {
 			return err
 		}
+		if err := mayBeForm(found.GetRule()); err != nil {
+			return err
+		}
 		_, name, _ := strings.Cut(fullID(found.GetRule().GetId()), "/")
 		e.ruleForm = formOf(found.GetRule())
 		e.ID, e.Mode, e.Etag = name+"-copy", "observe", ""
@@ -74,8 +77,22 @@ func (h *Handler) editRulePage(v *visit) error {
 		return errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
 			"%s is a default rule, which can't be changed. Copy it to a rule of your own, and switch it off.", ruleID(v))
 	}
+	if err := mayBeForm(found.GetRule()); err != nil {
+		return err
+	}
 
 	return h.showEditor(v, http.StatusOK, editorView{ruleForm: formOf(found.GetRule())})
+}
+
+// mayBeForm says what is wrong with a rule for the form, which has no conditions.
+func mayBeForm(r *prwardenv1.Rule) error {
+	if r.GetType() != prwardenv1.Rule_taint {
+		return nil
+	}
+
+	return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
+		"Rules of type taint are written in a file: copy %s below *In a rules file*, or use `prwarden rules pull` and "+
+			"`prwarden rules push`.", r.GetId())
 }
 
 // maxCases is how many examples of a kind a rule has at most, as the API allows.

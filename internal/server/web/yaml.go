@@ -115,6 +115,30 @@ func ruleYAML(r *prwardenv1.Rule) string {
 	return text
 }
 
+// placesText is conditions as JSON, a line each; those that are only a pattern as that.
+func placesText(list []*prwardenv1.Condition) string {
+	lines := make([]string, len(list))
+	for i, c := range list {
+		lines[i] = c.GetPattern()
+		if proto.Size(c) > proto.Size(&prwardenv1.Condition{Pattern: c.GetPattern()}) {
+			lines[i] = compactText(c)
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// compactText is a message as JSON without its empty fields.
+func compactText(m proto.Message) string {
+	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	var out bytes.Buffer
+	if err != nil || json.Compact(&out, text) != nil { // protojson's blanks are not always the same
+		return ""
+	}
+
+	return out.String()
+}
+
 // repositoryYAML is how a rules file changes a default rule.
 func repositoryYAML(id string) string {
 	const text = "version: 1\ndisable: [%s]\n# or\noverride:\n  %s: {severity: low, exclude: [\"legacy/**\"]}\n"

@@ -442,6 +442,63 @@ func (Finding_State) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8, 0}
 }
 
+// Kind says what becomes of the value.
+type FindingStep_Kind int32
+
+const (
+	// Never sent.
+	FindingStep_unspecified FindingStep_Kind = 0
+	// It comes in.
+	FindingStep_source FindingStep_Kind = 1
+	// A name gets it.
+	FindingStep_assignment FindingStep_Kind = 2
+	// It arrives where the finding is.
+	FindingStep_sink FindingStep_Kind = 3
+)
+
+// Enum value maps for FindingStep_Kind.
+var (
+	FindingStep_Kind_name = map[int32]string{
+		0: "unspecified",
+		1: "source",
+		2: "assignment",
+		3: "sink",
+	}
+	FindingStep_Kind_value = map[string]int32{
+		"unspecified": 0,
+		"source":      1,
+		"assignment":  2,
+		"sink":        3,
+	}
+)
+
+func (x FindingStep_Kind) Enum() *FindingStep_Kind {
+	p := new(FindingStep_Kind)
+	*p = x
+	return p
+}
+
+func (x FindingStep_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FindingStep_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
+}
+
+func (FindingStep_Kind) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[7]
+}
+
+func (x FindingStep_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FindingStep_Kind.Descriptor instead.
+func (FindingStep_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9, 0}
+}
+
 // Reason says why.
 type Skip_Reason int32
 
@@ -502,11 +559,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[7].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[8].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[7]
+	return &file_prwarden_v1_review_proto_enumTypes[8]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -515,7 +572,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // Kind says which findings.
@@ -563,11 +620,11 @@ func (x ListFindingsRequest_Kind) String() string {
 }
 
 func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[8].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
 }
 
 func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[8]
+	return &file_prwarden_v1_review_proto_enumTypes[9]
 }
 
 func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
@@ -576,7 +633,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16, 0}
 }
 
 // Key is what the findings of a group have in common.
@@ -620,11 +677,11 @@ func (x Grouping_Key) String() string {
 }
 
 func (Grouping_Key) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[9].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
 }
 
 func (Grouping_Key) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[9]
+	return &file_prwarden_v1_review_proto_enumTypes[10]
 }
 
 func (x Grouping_Key) Number() protoreflect.EnumNumber {
@@ -633,7 +690,7 @@ func (x Grouping_Key) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Grouping_Key.Descriptor instead.
 func (Grouping_Key) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress, and of those
@@ -674,11 +731,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[10].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[10]
+	return &file_prwarden_v1_review_proto_enumTypes[11]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -687,7 +744,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
 }
 
 // Standing says why a review has no result, as CountReviews counts.
@@ -727,11 +784,11 @@ func (x ListReviewsRequest_Standing) String() string {
 }
 
 func (ListReviewsRequest_Standing) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[11].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[12].Descriptor()
 }
 
 func (ListReviewsRequest_Standing) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[11]
+	return &file_prwarden_v1_review_proto_enumTypes[12]
 }
 
 func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
@@ -740,7 +797,7 @@ func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
 func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27, 0}
 }
 
 // Review is one scan of a pull request.
@@ -1572,7 +1629,11 @@ type Finding struct {
 	// the next scan counts the finding again.
 	Triage *Triage `protobuf:"bytes,17,opt,name=triage,proto3" json:"triage,omitempty"`
 	// How often the rule is right. Findings of the category `meta` are `high`.
-	Confidence    *Confidence_Level `protobuf:"varint,18,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
+	Confidence *Confidence_Level `protobuf:"varint,18,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
+	// The way of a value to the place of the finding, from where it comes in; only
+	// findings of rules of type `taint` have steps. Of a longer way the first and the last
+	// steps are there.
+	Steps         []*FindingStep `protobuf:"bytes,19,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1733,6 +1794,114 @@ func (x *Finding) GetConfidence() Confidence_Level {
 	return Confidence_unspecified
 }
 
+func (x *Finding) GetSteps() []*FindingStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// FindingStep is a place that a value passes on its way to a finding, in the
+// finding's file.
+type FindingStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What becomes of the value.
+	Kind *FindingStep_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=prwarden.v1.FindingStep_Kind,oneof" json:"kind,omitempty"`
+	// Line in the file at head, from 1.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// Column of the start, in bytes from 1.
+	Column int32 `protobuf:"varint,3,opt,name=column,proto3" json:"column,omitempty"`
+	// Column after the last byte of it on the line, in bytes from 1.
+	EndColumn int32 `protobuf:"varint,4,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	// `column` in UTF-16 code units from 1.
+	Utf16Column int32 `protobuf:"varint,5,opt,name=utf16_column,json=utf16Column,proto3" json:"utf16_column,omitempty"`
+	// `end_column` in UTF-16 code units from 1.
+	Utf16EndColumn int32 `protobuf:"varint,6,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
+	// The line, at most 200 bytes, masked where rules say so; invalid UTF-8 as U+FFFD.
+	Snippet       string `protobuf:"bytes,7,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindingStep) Reset() {
+	*x = FindingStep{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindingStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindingStep) ProtoMessage() {}
+
+func (x *FindingStep) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindingStep.ProtoReflect.Descriptor instead.
+func (*FindingStep) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *FindingStep) GetKind() FindingStep_Kind {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
+	}
+	return FindingStep_unspecified
+}
+
+func (x *FindingStep) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *FindingStep) GetColumn() int32 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *FindingStep) GetEndColumn() int32 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *FindingStep) GetUtf16Column() int32 {
+	if x != nil {
+		return x.Utf16Column
+	}
+	return 0
+}
+
+func (x *FindingStep) GetUtf16EndColumn() int32 {
+	if x != nil {
+		return x.Utf16EndColumn
+	}
+	return 0
+}
+
+func (x *FindingStep) GetSnippet() string {
+	if x != nil {
+		return x.Snippet
+	}
+	return ""
+}
+
 // Suppression is a comment in the code, `prwarden:ignore`, that accepts a
 // finding.
 type Suppression struct {
@@ -1749,7 +1918,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1761,7 +1930,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1774,7 +1943,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Suppression) GetReason() string {
@@ -1822,7 +1991,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +2003,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +2016,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Skip) GetFile() string {
@@ -1941,7 +2110,7 @@ type CreateReviewRequest struct {
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2122,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2135,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -2051,7 +2220,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2232,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2245,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -2118,7 +2287,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2130,7 +2299,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2143,7 +2312,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -2164,7 +2333,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2176,7 +2345,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2189,7 +2358,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -2230,7 +2399,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2411,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2424,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -2334,7 +2503,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2346,7 +2515,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2359,7 +2528,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -2408,7 +2577,7 @@ type SearchFindingsRequest struct {
 
 func (x *SearchFindingsRequest) Reset() {
 	*x = SearchFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2589,7 @@ func (x *SearchFindingsRequest) String() string {
 func (*SearchFindingsRequest) ProtoMessage() {}
 
 func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2602,7 @@ func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsRequest.ProtoReflect.Descriptor instead.
 func (*SearchFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchFindingsRequest) GetGroupBy() Grouping_Key {
@@ -2524,7 +2693,7 @@ type SearchFindingsResponse struct {
 
 func (x *SearchFindingsResponse) Reset() {
 	*x = SearchFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2705,7 @@ func (x *SearchFindingsResponse) String() string {
 func (*SearchFindingsResponse) ProtoMessage() {}
 
 func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2718,7 @@ func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsResponse.ProtoReflect.Descriptor instead.
 func (*SearchFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SearchFindingsResponse) GetFindings() []*FoundFinding {
@@ -2599,7 +2768,7 @@ type FoundFinding struct {
 
 func (x *FoundFinding) Reset() {
 	*x = FoundFinding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2780,7 @@ func (x *FoundFinding) String() string {
 func (*FoundFinding) ProtoMessage() {}
 
 func (x *FoundFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2793,7 @@ func (x *FoundFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundFinding.ProtoReflect.Descriptor instead.
 func (*FoundFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FoundFinding) GetRepo() string {
@@ -2671,7 +2840,7 @@ type Grouping struct {
 
 func (x *Grouping) Reset() {
 	*x = Grouping{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2852,7 @@ func (x *Grouping) String() string {
 func (*Grouping) ProtoMessage() {}
 
 func (x *Grouping) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2865,7 @@ func (x *Grouping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grouping.ProtoReflect.Descriptor instead.
 func (*Grouping) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 // FindingGroup counts findings.
@@ -2720,7 +2889,7 @@ type FindingGroup struct {
 
 func (x *FindingGroup) Reset() {
 	*x = FindingGroup{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2732,7 +2901,7 @@ func (x *FindingGroup) String() string {
 func (*FindingGroup) ProtoMessage() {}
 
 func (x *FindingGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2745,7 +2914,7 @@ func (x *FindingGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingGroup.ProtoReflect.Descriptor instead.
 func (*FindingGroup) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FindingGroup) GetRuleId() string {
@@ -2806,7 +2975,7 @@ type ListRepositoriesRequest struct {
 
 func (x *ListRepositoriesRequest) Reset() {
 	*x = ListRepositoriesRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2818,7 +2987,7 @@ func (x *ListRepositoriesRequest) String() string {
 func (*ListRepositoriesRequest) ProtoMessage() {}
 
 func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2831,7 +3000,7 @@ func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListRepositoriesRequest) GetQuery() string {
@@ -2868,7 +3037,7 @@ type ListRepositoriesResponse struct {
 
 func (x *ListRepositoriesResponse) Reset() {
 	*x = ListRepositoriesResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2880,7 +3049,7 @@ func (x *ListRepositoriesResponse) String() string {
 func (*ListRepositoriesResponse) ProtoMessage() {}
 
 func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2893,7 +3062,7 @@ func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRepositoriesResponse) GetRepositories() []*Repository {
@@ -2928,7 +3097,7 @@ type Repository struct {
 
 func (x *Repository) Reset() {
 	*x = Repository{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +3109,7 @@ func (x *Repository) String() string {
 func (*Repository) ProtoMessage() {}
 
 func (x *Repository) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +3122,7 @@ func (x *Repository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repository.ProtoReflect.Descriptor instead.
 func (*Repository) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Repository) GetRepo() string {
@@ -2997,7 +3166,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +3178,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +3191,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -3071,7 +3240,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +3252,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3096,7 +3265,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -3189,7 +3358,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3370,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3383,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -3253,7 +3422,7 @@ type CountReviewsRequest struct {
 
 func (x *CountReviewsRequest) Reset() {
 	*x = CountReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3434,7 @@ func (x *CountReviewsRequest) String() string {
 func (*CountReviewsRequest) ProtoMessage() {}
 
 func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3447,7 @@ func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
 func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CountReviewsRequest) GetQuery() string {
@@ -3348,7 +3517,7 @@ type CountReviewsResponse struct {
 
 func (x *CountReviewsResponse) Reset() {
 	*x = CountReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3360,7 +3529,7 @@ func (x *CountReviewsResponse) String() string {
 func (*CountReviewsResponse) ProtoMessage() {}
 
 func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3373,7 +3542,7 @@ func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
 func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CountReviewsResponse) GetAll() int32 {
@@ -3489,7 +3658,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3670,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3683,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -3696,7 +3865,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3708,7 +3877,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3721,7 +3890,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -3742,7 +3911,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3754,7 +3923,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3767,7 +3936,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -3788,7 +3957,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3800,7 +3969,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3813,7 +3982,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -3848,7 +4017,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3860,7 +4029,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3873,7 +4042,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -3936,7 +4105,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xb3\x1b\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x16prwarden/v1/diff.proto\x1a\x1aprwarden/v1/severity.proto\x1a\x18prwarden/v1/triage.proto\"\xc0\x1b\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -3993,7 +4162,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xfe\v\x92A\xfa\v2\xf7\v{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
+	"\bcanceled\x10\x05:\x8b\f\x92A\x87\f2\x84\f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\", \"steps\": []}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"observed\": [], \"switched_off\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 434, \"generated\": 1, \"minified\": 0, \"vendored\": 0}, \"created_by\": \"key:key_01k9w1m8d2c7b5v4\", \"priority\": \"normal\", \"head_title\": \"Add a cart\", \"head_author\": \"ann\", \"open\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"new_total\": 1, \"fixed_total\": 0, \"suppressed_total\": 0}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
@@ -4068,7 +4237,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xbe\x06\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xf6\x06\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -4092,7 +4261,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06triage\x18\x11 \x01(\v2\x13.prwarden.v1.TriageR\x06triage\x12J\n" +
 	"\n" +
 	"confidence\x18\x12 \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\x06\xbaH\x03\xc8\x01\x01H\x04R\n" +
-	"confidence\x88\x01\x01\":\n" +
+	"confidence\x88\x01\x01\x126\n" +
+	"\x05steps\x18\x13 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -4103,7 +4273,24 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06_stateB\f\n" +
 	"\n" +
 	"_line_hashB\r\n" +
-	"\v_confidence\"^\n" +
+	"\v_confidence\"\xc7\x02\n" +
+	"\vFindingStep\x12>\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1d.prwarden.v1.FindingStep.KindB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04kind\x88\x01\x01\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
+	"\x06column\x18\x03 \x01(\x05R\x06column\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn\x12!\n" +
+	"\futf16_column\x18\x05 \x01(\x05R\vutf16Column\x12(\n" +
+	"\x10utf16_end_column\x18\x06 \x01(\x05R\x0eutf16EndColumn\x12\x18\n" +
+	"\asnippet\x18\a \x01(\tR\asnippet\"=\n" +
+	"\x04Kind\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\n" +
+	"\n" +
+	"\x06source\x10\x01\x12\x0e\n" +
+	"\n" +
+	"assignment\x10\x02\x12\b\n" +
+	"\x04sink\x10\x03B\a\n" +
+	"\x05_kind\"^\n" +
 	"\vSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
@@ -4199,10 +4386,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"_page_sizeB\r\n" +
 	"\v_page_tokenB\v\n" +
-	"\t_decision\"\xcd\x04\n" +
+	"\t_decision\"\xda\x04\n" +
 	"\x14ListFindingsResponse\x129\n" +
 	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xd1\x03\x92A\xcd\x032\xca\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xde\x03\x92A\xda\x032\xd7\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"confidence\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\", \"steps\": []}], \"next_page_token\": \"\"}\"\x8c\x06\n" +
 	"\x15SearchFindingsRequest\x12E\n" +
 	"\bgroup_by\x18\x01 \x01(\x0e2\x19.prwarden.v1.Grouping.KeyB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\agroupBy\x88\x01\x01\x12%\n" +
@@ -4474,8 +4661,8 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
@@ -4484,156 +4671,160 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(SwitchedOff_Side)(0),            // 4: prwarden.v1.SwitchedOff.Side
 	(SwitchedOff_Way)(0),             // 5: prwarden.v1.SwitchedOff.Way
 	(Finding_State)(0),               // 6: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                 // 7: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),    // 8: prwarden.v1.ListFindingsRequest.Kind
-	(Grouping_Key)(0),                // 9: prwarden.v1.Grouping.Key
-	(GetSarifRequest_Suppressed)(0),  // 10: prwarden.v1.GetSarifRequest.Suppressed
-	(ListReviewsRequest_Standing)(0), // 11: prwarden.v1.ListReviewsRequest.Standing
-	(*Review)(nil),                   // 12: prwarden.v1.Review
-	(*Priority)(nil),                 // 13: prwarden.v1.Priority
-	(*Verdict)(nil),                  // 14: prwarden.v1.Verdict
-	(*Base)(nil),                     // 15: prwarden.v1.Base
-	(*Exclusions)(nil),               // 16: prwarden.v1.Exclusions
-	(*SwitchedOff)(nil),              // 17: prwarden.v1.SwitchedOff
-	(*LookedAt)(nil),                 // 18: prwarden.v1.LookedAt
-	(*ReviewError)(nil),              // 19: prwarden.v1.ReviewError
-	(*Finding)(nil),                  // 20: prwarden.v1.Finding
-	(*Suppression)(nil),              // 21: prwarden.v1.Suppression
-	(*Skip)(nil),                     // 22: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),      // 23: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),     // 24: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),         // 25: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),        // 26: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),      // 27: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),     // 28: prwarden.v1.ListFindingsResponse
-	(*SearchFindingsRequest)(nil),    // 29: prwarden.v1.SearchFindingsRequest
-	(*SearchFindingsResponse)(nil),   // 30: prwarden.v1.SearchFindingsResponse
-	(*FoundFinding)(nil),             // 31: prwarden.v1.FoundFinding
-	(*Grouping)(nil),                 // 32: prwarden.v1.Grouping
-	(*FindingGroup)(nil),             // 33: prwarden.v1.FindingGroup
-	(*ListRepositoriesRequest)(nil),  // 34: prwarden.v1.ListRepositoriesRequest
-	(*ListRepositoriesResponse)(nil), // 35: prwarden.v1.ListRepositoriesResponse
-	(*Repository)(nil),               // 36: prwarden.v1.Repository
-	(*GetSarifRequest)(nil),          // 37: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),       // 38: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),      // 39: prwarden.v1.ListReviewsResponse
-	(*CountReviewsRequest)(nil),      // 40: prwarden.v1.CountReviewsRequest
-	(*CountReviewsResponse)(nil),     // 41: prwarden.v1.CountReviewsResponse
-	(*ListedReview)(nil),             // 42: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),      // 43: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),     // 44: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),       // 45: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),      // 46: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),    // 47: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),          // 48: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),              // 49: prwarden.v1.Severity.Level
-	(*Triage)(nil),                   // 50: prwarden.v1.Triage
-	(Confidence_Level)(0),            // 51: prwarden.v1.Confidence.Level
-	(Decision_Kind)(0),               // 52: prwarden.v1.Decision.Kind
-	(*GetDiffRequest)(nil),           // 53: prwarden.v1.GetDiffRequest
-	(*httpbody.HttpBody)(nil),        // 54: google.api.HttpBody
-	(*GetDiffResponse)(nil),          // 55: prwarden.v1.GetDiffResponse
+	(FindingStep_Kind)(0),            // 7: prwarden.v1.FindingStep.Kind
+	(Skip_Reason)(0),                 // 8: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),    // 9: prwarden.v1.ListFindingsRequest.Kind
+	(Grouping_Key)(0),                // 10: prwarden.v1.Grouping.Key
+	(GetSarifRequest_Suppressed)(0),  // 11: prwarden.v1.GetSarifRequest.Suppressed
+	(ListReviewsRequest_Standing)(0), // 12: prwarden.v1.ListReviewsRequest.Standing
+	(*Review)(nil),                   // 13: prwarden.v1.Review
+	(*Priority)(nil),                 // 14: prwarden.v1.Priority
+	(*Verdict)(nil),                  // 15: prwarden.v1.Verdict
+	(*Base)(nil),                     // 16: prwarden.v1.Base
+	(*Exclusions)(nil),               // 17: prwarden.v1.Exclusions
+	(*SwitchedOff)(nil),              // 18: prwarden.v1.SwitchedOff
+	(*LookedAt)(nil),                 // 19: prwarden.v1.LookedAt
+	(*ReviewError)(nil),              // 20: prwarden.v1.ReviewError
+	(*Finding)(nil),                  // 21: prwarden.v1.Finding
+	(*FindingStep)(nil),              // 22: prwarden.v1.FindingStep
+	(*Suppression)(nil),              // 23: prwarden.v1.Suppression
+	(*Skip)(nil),                     // 24: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),      // 25: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),     // 26: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),         // 27: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),        // 28: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),      // 29: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),     // 30: prwarden.v1.ListFindingsResponse
+	(*SearchFindingsRequest)(nil),    // 31: prwarden.v1.SearchFindingsRequest
+	(*SearchFindingsResponse)(nil),   // 32: prwarden.v1.SearchFindingsResponse
+	(*FoundFinding)(nil),             // 33: prwarden.v1.FoundFinding
+	(*Grouping)(nil),                 // 34: prwarden.v1.Grouping
+	(*FindingGroup)(nil),             // 35: prwarden.v1.FindingGroup
+	(*ListRepositoriesRequest)(nil),  // 36: prwarden.v1.ListRepositoriesRequest
+	(*ListRepositoriesResponse)(nil), // 37: prwarden.v1.ListRepositoriesResponse
+	(*Repository)(nil),               // 38: prwarden.v1.Repository
+	(*GetSarifRequest)(nil),          // 39: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 40: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 41: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 42: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 43: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 44: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 45: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 46: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 47: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 48: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 50: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 51: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 52: prwarden.v1.Triage
+	(Confidence_Level)(0),            // 53: prwarden.v1.Confidence.Level
+	(Decision_Kind)(0),               // 54: prwarden.v1.Decision.Kind
+	(*GetDiffRequest)(nil),           // 55: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 56: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 57: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	47, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	20, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	48, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	47, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	47, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	19, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	22, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	20, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	20, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	14, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	49, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	21, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	50, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	49, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	49, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	20, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	24, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	21, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	21, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	15, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
 	3,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
-	18, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
-	16, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
-	17, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
-	20, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
+	19, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	17, // 13: prwarden.v1.Review.exclusions:type_name -> prwarden.v1.Exclusions
+	18, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
+	21, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	48, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	50, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
 	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	49, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	51, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
 	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
 	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	49, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	51, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	21, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	50, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	51, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
-	7,  // 27: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	49, // 28: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	49, // 29: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 30: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 31: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	12, // 32: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	8,  // 33: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	49, // 34: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 35: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	52, // 36: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	20, // 37: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	9,  // 38: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	49, // 39: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 40: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	52, // 41: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	31, // 42: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
-	33, // 43: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	48, // 44: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	20, // 45: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	48, // 46: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	36, // 47: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
-	48, // 48: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
-	42, // 49: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
-	10, // 50: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 51: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	47, // 52: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 53: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 54: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	11, // 55: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	42, // 56: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	47, // 57: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	47, // 58: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 59: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	47, // 60: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	48, // 61: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	47, // 62: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	47, // 63: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	19, // 64: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	14, // 65: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 66: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	48, // 67: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	12, // 68: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 69: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	48, // 70: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	19, // 71: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	23, // 72: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	25, // 73: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	38, // 74: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	40, // 75: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	27, // 76: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	29, // 77: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	34, // 78: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
-	37, // 79: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	53, // 80: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
-	43, // 81: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	45, // 82: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	24, // 83: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	26, // 84: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	39, // 85: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	41, // 86: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	28, // 87: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	30, // 88: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	35, // 89: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	54, // 90: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	55, // 91: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
-	44, // 92: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	46, // 93: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	83, // [83:94] is the sub-list for method output_type
-	72, // [72:83] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	23, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	52, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	53, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
+	22, // 27: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
+	7,  // 28: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
+	8,  // 29: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	51, // 30: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	51, // 31: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 32: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 33: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	13, // 34: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	9,  // 35: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	51, // 36: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 37: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	54, // 38: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	21, // 39: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	10, // 40: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	51, // 41: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 42: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	54, // 43: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	33, // 44: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	35, // 45: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	50, // 46: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	21, // 47: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	50, // 48: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	38, // 49: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	50, // 50: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	44, // 51: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	11, // 52: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 53: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	49, // 54: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 55: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 56: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	12, // 57: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	44, // 58: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	49, // 59: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	49, // 60: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 61: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	49, // 62: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	50, // 63: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	49, // 64: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	49, // 65: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	20, // 66: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	15, // 67: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 68: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	50, // 69: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	13, // 70: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 71: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	50, // 72: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 73: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	25, // 74: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	27, // 75: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	40, // 76: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	42, // 77: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	29, // 78: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	31, // 79: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	36, // 80: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	39, // 81: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	55, // 82: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	45, // 83: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	47, // 84: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	26, // 85: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	28, // 86: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	41, // 87: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	43, // 88: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	30, // 89: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	32, // 90: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	37, // 91: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	56, // 92: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	57, // 93: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	46, // 94: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	48, // 95: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	85, // [85:96] is the sub-list for method output_type
+	74, // [74:85] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -4653,23 +4844,24 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[11].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[16].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[25].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[26].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[28].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[30].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[34].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[29].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      12,
-			NumMessages:   35,
+			NumEnums:      13,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

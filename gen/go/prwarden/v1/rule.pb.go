@@ -92,6 +92,10 @@ const (
 	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
 	// `entropy`, `stopwords` and `allow`.
 	Rule_structure Rule_Type = 2
+	// Values that are followed inside functions, from `sources` to `sinks`. It needs
+	// `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
+	// `stopwords` and `allow`.
+	Rule_taint Rule_Type = 3
 )
 
 // Enum value maps for Rule_Type.
@@ -100,11 +104,13 @@ var (
 		0: "unspecified",
 		1: "regex",
 		2: "structure",
+		3: "taint",
 	}
 	Rule_Type_value = map[string]int32{
 		"unspecified": 0,
 		"regex":       1,
 		"structure":   2,
+		"taint":       3,
 	}
 )
 
@@ -335,7 +341,8 @@ type Rule struct {
 	// not one that matches the empty string. With type `structure` code of at most 1,024
 	// bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
 	// `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with
-	// type `structure` `any` or `all` may stand for it.
+	// type `structure` `any` or `all` may stand for it, and type
+	// `taint` has none.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -393,6 +400,13 @@ type Rule struct {
 	Where map[string]*Condition_Test `protobuf:"bytes,48,rep,name=where,proto3" json:"where,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// As Condition.focus. Without it a finding stands on the first added line of the match.
 	Focus string `protobuf:"bytes,49,opt,name=focus,proto3" json:"focus,omitempty"`
+	// With type `taint`, where values come in: conditions, whose `focus` on a name is that
+	// name from there on. The fields up to `sanitizers` are refused with other types.
+	Sources []*Condition `protobuf:"bytes,50,rep,name=sources,proto3" json:"sources,omitempty"`
+	// Where values must not arrive; without `focus` anywhere in the code that is found.
+	Sinks []*Condition `protobuf:"bytes,51,rep,name=sinks,proto3" json:"sinks,omitempty"`
+	// What makes values harmless.
+	Sanitizers []*Condition `protobuf:"bytes,52,rep,name=sanitizers,proto3" json:"sanitizers,omitempty"`
 	// Whether the rule is matched at all; true when not given. A comment that
 	// suppresses findings may name a rule that is not.
 	Enabled *bool `protobuf:"varint,16,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
@@ -637,6 +651,27 @@ func (x *Rule) GetFocus() string {
 		return x.Focus
 	}
 	return ""
+}
+
+func (x *Rule) GetSources() []*Condition {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *Rule) GetSinks() []*Condition {
+	if x != nil {
+		return x.Sinks
+	}
+	return nil
+}
+
+func (x *Rule) GetSanitizers() []*Condition {
+	if x != nil {
+		return x.Sanitizers
+	}
+	return nil
 }
 
 func (x *Rule) GetEnabled() bool {
@@ -1767,7 +1802,14 @@ type TestRuleRequest struct {
 	// As Condition.where.
 	Where map[string]*Condition_Test `protobuf:"bytes,18,rep,name=where,proto3" json:"where,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// As Condition.focus. Without it a finding stands on the first added line of the match.
-	Focus         string `protobuf:"bytes,19,opt,name=focus,proto3" json:"focus,omitempty"`
+	Focus string `protobuf:"bytes,19,opt,name=focus,proto3" json:"focus,omitempty"`
+	// With type `taint`, where values come in: conditions, whose `focus` on a name is that
+	// name from there on. The fields up to `sanitizers` are refused with other types.
+	Sources []*Condition `protobuf:"bytes,20,rep,name=sources,proto3" json:"sources,omitempty"`
+	// Where values must not arrive; without `focus` anywhere in the code that is found.
+	Sinks []*Condition `protobuf:"bytes,21,rep,name=sinks,proto3" json:"sinks,omitempty"`
+	// What makes values harmless.
+	Sanitizers    []*Condition `protobuf:"bytes,22,rep,name=sanitizers,proto3" json:"sanitizers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1926,6 +1968,27 @@ func (x *TestRuleRequest) GetFocus() string {
 		return x.Focus
 	}
 	return ""
+}
+
+func (x *TestRuleRequest) GetSources() []*Condition {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetSinks() []*Condition {
+	if x != nil {
+		return x.Sinks
+	}
+	return nil
+}
+
+func (x *TestRuleRequest) GetSanitizers() []*Condition {
+	if x != nil {
+		return x.Sanitizers
+	}
+	return nil
 }
 
 // Response of TestRule.
@@ -2714,7 +2777,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x88\x1b\n" +
+	"\x06_scope\"\xf7\x1c\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2748,7 +2811,12 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x03has\x18. \x01(\v2\x16.prwarden.v1.ConditionH\aR\x03has\x88\x01\x01\x120\n" +
 	"\x05depth\x18/ \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x12<\n" +
 	"\x05where\x180 \x03(\v2\x1c.prwarden.v1.Rule.WhereEntryB\b\xbaH\x05\x9a\x01\x02\x102R\x05where\x12\x1c\n" +
-	"\x05focus\x181 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x12\x1d\n" +
+	"\x05focus\x181 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x12:\n" +
+	"\asources\x182 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\asources\x126\n" +
+	"\x05sinks\x183 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x05sinks\x12@\n" +
+	"\n" +
+	"sanitizers\x184 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\n" +
+	"sanitizers\x12\x1d\n" +
 	"\aenabled\x18\x10 \x01(\bH\bR\aenabled\x88\x01\x01\x12/\n" +
 	"\x04mode\x18\x11 \x01(\x0e2\x16.prwarden.v1.Rule.ModeH\tR\x04mode\x88\x01\x01\x123\n" +
 	"\aentropy\x18\x16 \x01(\v2\x19.prwarden.v1.Rule.EntropyR\aentropy\x12.\n" +
@@ -2786,15 +2854,16 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"WhereEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\"1\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\"<\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
 	"\x05regex\x10\x01\x12\r\n" +
-	"\tstructure\x10\x02\"6\n" +
+	"\tstructure\x10\x02\x12\t\n" +
+	"\x05taint\x10\x03\"6\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\xd5\x06\x92A\xd1\x062\xce\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
+	"\aobserve\x10\x02:\x83\a\x92A\xff\x062\xfc\x06{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -2816,11 +2885,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 669, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 686, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
-	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xed\x06\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9b\a\n" +
 	"\x11ListRulesResponse\x120\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xa5\x06\x92A\xa1\x062\x9e\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xd3\x06\x92A\xcf\x062\xcc\x06{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
@@ -2881,7 +2950,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xec\b\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xa2\n" +
+	"\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12 \n" +
 	"\apattern\x18\x02 \x01(\tB\x06\x92A\x03x\x80\bR\apattern\x12\x1c\n" +
@@ -2903,7 +2973,12 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x03has\x18\x10 \x01(\v2\x16.prwarden.v1.ConditionH\x04R\x03has\x88\x01\x01\x120\n" +
 	"\x05depth\x18\x11 \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x12G\n" +
 	"\x05where\x18\x12 \x03(\v2'.prwarden.v1.TestRuleRequest.WhereEntryB\b\xbaH\x05\x9a\x01\x02\x102R\x05where\x12\x1c\n" +
-	"\x05focus\x18\x13 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x1aU\n" +
+	"\x05focus\x18\x13 \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x12:\n" +
+	"\asources\x18\x14 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\asources\x126\n" +
+	"\x05sinks\x18\x15 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x05sinks\x12@\n" +
+	"\n" +
+	"sanitizers\x18\x16 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\n" +
+	"sanitizers\x1aU\n" +
 	"\n" +
 	"WhereEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
@@ -3060,72 +3135,78 @@ var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	41, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
 	41, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
 	33, // 14: prwarden.v1.Rule.where:type_name -> prwarden.v1.Rule.WhereEntry
-	2,  // 15: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
-	32, // 16: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
-	40, // 17: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
-	42, // 18: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
-	4,  // 19: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 20: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 21: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 22: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 23: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 24: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	43, // 25: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 26: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 27: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 28: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	18, // 29: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 30: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	34, // 31: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 32: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	32, // 33: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	41, // 34: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
-	41, // 35: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
-	41, // 36: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
-	41, // 37: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
-	41, // 38: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
-	41, // 39: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
-	35, // 40: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
-	36, // 41: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 42: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 43: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	37, // 44: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	38, // 45: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	44, // 46: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	40, // 47: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 48: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 49: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	44, // 50: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	6,  // 51: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	45, // 52: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	46, // 53: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	7,  // 54: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	9,  // 55: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	11, // 56: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	13, // 57: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	15, // 58: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	17, // 59: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	20, // 60: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	22, // 61: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	24, // 62: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	26, // 63: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	28, // 64: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	8,  // 65: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	10, // 66: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	12, // 67: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	14, // 68: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	16, // 69: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	19, // 70: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	21, // 71: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	23, // 72: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	25, // 73: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	27, // 74: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	29, // 75: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	65, // [65:76] is the sub-list for method output_type
-	54, // [54:65] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	41, // 15: prwarden.v1.Rule.sources:type_name -> prwarden.v1.Condition
+	41, // 16: prwarden.v1.Rule.sinks:type_name -> prwarden.v1.Condition
+	41, // 17: prwarden.v1.Rule.sanitizers:type_name -> prwarden.v1.Condition
+	2,  // 18: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
+	32, // 19: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
+	40, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	42, // 21: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	4,  // 22: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 23: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 24: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 25: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 26: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 27: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	43, // 28: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 29: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 30: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 31: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	18, // 32: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 33: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	34, // 34: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 35: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	32, // 36: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	41, // 37: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
+	41, // 38: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
+	41, // 39: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
+	41, // 40: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
+	41, // 41: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
+	41, // 42: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
+	35, // 43: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
+	41, // 44: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
+	41, // 45: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
+	41, // 46: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
+	36, // 47: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 48: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 49: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	37, // 50: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	38, // 51: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	44, // 52: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	40, // 53: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 54: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 55: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	44, // 56: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	6,  // 57: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	45, // 58: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	46, // 59: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	7,  // 60: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	9,  // 61: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	11, // 62: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	13, // 63: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	15, // 64: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	17, // 65: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	20, // 66: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	22, // 67: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	24, // 68: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	26, // 69: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	28, // 70: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	8,  // 71: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	10, // 72: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	12, // 73: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	14, // 74: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	16, // 75: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	19, // 76: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	21, // 77: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	23, // 78: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	25, // 79: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	27, // 80: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	29, // 81: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	71, // [71:82] is the sub-list for method output_type
+	60, // [60:71] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }

@@ -194,7 +194,7 @@ func (x DiffTextLine_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DiffTextLine_Kind.Descriptor instead.
 func (DiffTextLine_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24, 0}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{25, 0}
 }
 
 // ScanRequest is one message from the client.
@@ -672,7 +672,10 @@ type ScanRule struct {
 	In []string `protobuf:"bytes,40,rep,name=in,proto3" json:"in,omitempty"`
 	// With type `structure`, what it asks beside its pattern: prwarden.v1.Condition as JSON.
 	// Empty for nothing.
-	Structure     string `protobuf:"bytes,41,opt,name=structure,proto3" json:"structure,omitempty"`
+	Structure string `protobuf:"bytes,41,opt,name=structure,proto3" json:"structure,omitempty"`
+	// With type `taint`, its sources, sinks and sanitizers: an object of lists of
+	// prwarden.v1.Condition as JSON. Empty for nothing.
+	Taint         string `protobuf:"bytes,42,opt,name=taint,proto3" json:"taint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -871,6 +874,13 @@ func (x *ScanRule) GetIn() []string {
 func (x *ScanRule) GetStructure() string {
 	if x != nil {
 		return x.Structure
+	}
+	return ""
+}
+
+func (x *ScanRule) GetTaint() string {
+	if x != nil {
+		return x.Taint
 	}
 	return ""
 }
@@ -1205,7 +1215,9 @@ type ScanFinding struct {
 	// Never with `suppression`.
 	Observed bool `protobuf:"varint,15,opt,name=observed,proto3" json:"observed,omitempty"`
 	// `high`, `medium` or `low`, as that of the rule; empty for `medium`.
-	Confidence    string `protobuf:"bytes,16,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	Confidence string `protobuf:"bytes,16,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// The way of a value to the finding, at most 20 steps; empty for most rules.
+	Steps         []*ScanStep `protobuf:"bytes,17,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1352,6 +1364,113 @@ func (x *ScanFinding) GetConfidence() string {
 	return ""
 }
 
+func (x *ScanFinding) GetSteps() []*ScanStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// ScanStep is a place that a value passes on its way to a finding.
+type ScanStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the words of prwarden.v1.FindingStep.Kind.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Line, from 1.
+	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	// Column of the start in bytes, from 1.
+	Column int32 `protobuf:"varint,3,opt,name=column,proto3" json:"column,omitempty"`
+	// Column after the last byte on the line, in bytes from 1.
+	EndColumn int32 `protobuf:"varint,4,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	// `column` in UTF-16 code units from 1.
+	Utf16Column int32 `protobuf:"varint,5,opt,name=utf16_column,json=utf16Column,proto3" json:"utf16_column,omitempty"`
+	// `end_column` in UTF-16 code units from 1.
+	Utf16EndColumn int32 `protobuf:"varint,6,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
+	// The line, masked where rules say so.
+	Snippet       string `protobuf:"bytes,7,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanStep) Reset() {
+	*x = ScanStep{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanStep) ProtoMessage() {}
+
+func (x *ScanStep) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanStep.ProtoReflect.Descriptor instead.
+func (*ScanStep) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ScanStep) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ScanStep) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *ScanStep) GetColumn() int32 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *ScanStep) GetEndColumn() int32 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *ScanStep) GetUtf16Column() int32 {
+	if x != nil {
+		return x.Utf16Column
+	}
+	return 0
+}
+
+func (x *ScanStep) GetUtf16EndColumn() int32 {
+	if x != nil {
+		return x.Utf16EndColumn
+	}
+	return 0
+}
+
+func (x *ScanStep) GetSnippet() string {
+	if x != nil {
+		return x.Snippet
+	}
+	return ""
+}
+
 // ScanSuppression is a comment that accepts a finding.
 type ScanSuppression struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1367,7 +1486,7 @@ type ScanSuppression struct {
 
 func (x *ScanSuppression) Reset() {
 	*x = ScanSuppression{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1379,7 +1498,7 @@ func (x *ScanSuppression) String() string {
 func (*ScanSuppression) ProtoMessage() {}
 
 func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1392,7 +1511,7 @@ func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSuppression.ProtoReflect.Descriptor instead.
 func (*ScanSuppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ScanSuppression) GetReason() string {
@@ -1427,7 +1546,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1558,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1571,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -1483,7 +1602,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1614,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1627,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1570,7 +1689,7 @@ type SkipCount struct {
 
 func (x *SkipCount) Reset() {
 	*x = SkipCount{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1701,7 @@ func (x *SkipCount) String() string {
 func (*SkipCount) ProtoMessage() {}
 
 func (x *SkipCount) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1714,7 @@ func (x *SkipCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipCount.ProtoReflect.Descriptor instead.
 func (*SkipCount) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SkipCount) GetReason() string {
@@ -1686,7 +1805,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1817,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1830,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1890,7 +2009,7 @@ type RuleCost struct {
 
 func (x *RuleCost) Reset() {
 	*x = RuleCost{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +2021,7 @@ func (x *RuleCost) String() string {
 func (*RuleCost) ProtoMessage() {}
 
 func (x *RuleCost) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +2034,7 @@ func (x *RuleCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCost.ProtoReflect.Descriptor instead.
 func (*RuleCost) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RuleCost) GetRuleId() string {
@@ -1952,7 +2071,7 @@ type ScanExclusions struct {
 
 func (x *ScanExclusions) Reset() {
 	*x = ScanExclusions{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2083,7 @@ func (x *ScanExclusions) String() string {
 func (*ScanExclusions) ProtoMessage() {}
 
 func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2096,7 @@ func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanExclusions.ProtoReflect.Descriptor instead.
 func (*ScanExclusions) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScanExclusions) GetFiles() int32 {
@@ -2009,7 +2128,7 @@ type ScanSwitchedOff struct {
 
 func (x *ScanSwitchedOff) Reset() {
 	*x = ScanSwitchedOff{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2140,7 @@ func (x *ScanSwitchedOff) String() string {
 func (*ScanSwitchedOff) ProtoMessage() {}
 
 func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2153,7 @@ func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSwitchedOff.ProtoReflect.Descriptor instead.
 func (*ScanSwitchedOff) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ScanSwitchedOff) GetRuleId() string {
@@ -2074,7 +2193,7 @@ type DiffRequest struct {
 
 func (x *DiffRequest) Reset() {
 	*x = DiffRequest{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2205,7 @@ func (x *DiffRequest) String() string {
 func (*DiffRequest) ProtoMessage() {}
 
 func (x *DiffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2218,7 @@ func (x *DiffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
 func (*DiffRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DiffRequest) GetMessage() isDiffRequest_Message {
@@ -2165,7 +2284,7 @@ type DiffStart struct {
 
 func (x *DiffStart) Reset() {
 	*x = DiffStart{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2296,7 @@ func (x *DiffStart) String() string {
 func (*DiffStart) ProtoMessage() {}
 
 func (x *DiffStart) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2309,7 @@ func (x *DiffStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffStart.ProtoReflect.Descriptor instead.
 func (*DiffStart) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DiffStart) GetScan() *ScanStart {
@@ -2244,7 +2363,7 @@ type DiffResponse struct {
 
 func (x *DiffResponse) Reset() {
 	*x = DiffResponse{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2375,7 @@ func (x *DiffResponse) String() string {
 func (*DiffResponse) ProtoMessage() {}
 
 func (x *DiffResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2388,7 @@ func (x *DiffResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
 func (*DiffResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DiffResponse) GetMessage() isDiffResponse_Message {
@@ -2328,7 +2447,7 @@ type DiffResult struct {
 
 func (x *DiffResult) Reset() {
 	*x = DiffResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2340,7 +2459,7 @@ func (x *DiffResult) String() string {
 func (*DiffResult) ProtoMessage() {}
 
 func (x *DiffResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2353,7 +2472,7 @@ func (x *DiffResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffResult.ProtoReflect.Descriptor instead.
 func (*DiffResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DiffResult) GetFiles() []*DiffFile {
@@ -2395,7 +2514,7 @@ type DiffFile struct {
 
 func (x *DiffFile) Reset() {
 	*x = DiffFile{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2526,7 @@ func (x *DiffFile) String() string {
 func (*DiffFile) ProtoMessage() {}
 
 func (x *DiffFile) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2539,7 @@ func (x *DiffFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffFile.ProtoReflect.Descriptor instead.
 func (*DiffFile) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DiffFile) GetPath() []byte {
@@ -2496,7 +2615,7 @@ type DiffHunk struct {
 
 func (x *DiffHunk) Reset() {
 	*x = DiffHunk{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2627,7 @@ func (x *DiffHunk) String() string {
 func (*DiffHunk) ProtoMessage() {}
 
 func (x *DiffHunk) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2640,7 @@ func (x *DiffHunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffHunk.ProtoReflect.Descriptor instead.
 func (*DiffHunk) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DiffHunk) GetOldStart() int32 {
@@ -2572,7 +2691,7 @@ type DiffTextLine struct {
 
 func (x *DiffTextLine) Reset() {
 	*x = DiffTextLine{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2703,7 @@ func (x *DiffTextLine) String() string {
 func (*DiffTextLine) ProtoMessage() {}
 
 func (x *DiffTextLine) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2716,7 @@ func (x *DiffTextLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffTextLine.ProtoReflect.Descriptor instead.
 func (*DiffTextLine) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DiffTextLine) GetKind() DiffTextLine_Kind {
@@ -2648,7 +2767,7 @@ type ScanRule_Entropy struct {
 
 func (x *ScanRule_Entropy) Reset() {
 	*x = ScanRule_Entropy{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2660,7 +2779,7 @@ func (x *ScanRule_Entropy) String() string {
 func (*ScanRule_Entropy) ProtoMessage() {}
 
 func (x *ScanRule_Entropy) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2852,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xe3\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xf9\x06\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2766,7 +2885,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"confidence\x18\x16 \x01(\tR\n" +
 	"confidence\x12\x0e\n" +
 	"\x02in\x18( \x03(\tR\x02in\x12\x1c\n" +
-	"\tstructure\x18) \x01(\tR\tstructure\x1a1\n" +
+	"\tstructure\x18) \x01(\tR\tstructure\x12\x14\n" +
+	"\x05taint\x18* \x01(\tR\x05taint\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +
@@ -2796,7 +2916,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\x80\x04\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xb5\x04\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -2817,7 +2937,17 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\bobserved\x18\x0f \x01(\bR\bobserved\x12\x1e\n" +
 	"\n" +
 	"confidence\x18\x10 \x01(\tR\n" +
-	"confidence\"S\n" +
+	"confidence\x123\n" +
+	"\x05steps\x18\x11 \x03(\v2\x1d.prwarden.scanner.v1.ScanStepR\x05steps\"\xd0\x01\n" +
+	"\bScanStep\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
+	"\x06column\x18\x03 \x01(\x05R\x06column\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn\x12!\n" +
+	"\futf16_column\x18\x05 \x01(\x05R\vutf16Column\x12(\n" +
+	"\x10utf16_end_column\x18\x06 \x01(\x05R\x0eutf16EndColumn\x12\x18\n" +
+	"\asnippet\x18\a \x01(\tR\asnippet\"S\n" +
 	"\x0fScanSuppression\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x12\n" +
@@ -2947,7 +3077,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -2962,23 +3092,24 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanProgress)(nil),     // 10: prwarden.scanner.v1.ScanProgress
 	(*FindingBatch)(nil),     // 11: prwarden.scanner.v1.FindingBatch
 	(*ScanFinding)(nil),      // 12: prwarden.scanner.v1.ScanFinding
-	(*ScanSuppression)(nil),  // 13: prwarden.scanner.v1.ScanSuppression
-	(*SkipBatch)(nil),        // 14: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 15: prwarden.scanner.v1.ScanSkip
-	(*SkipCount)(nil),        // 16: prwarden.scanner.v1.SkipCount
-	(*ScanResult)(nil),       // 17: prwarden.scanner.v1.ScanResult
-	(*RuleCost)(nil),         // 18: prwarden.scanner.v1.RuleCost
-	(*ScanExclusions)(nil),   // 19: prwarden.scanner.v1.ScanExclusions
-	(*ScanSwitchedOff)(nil),  // 20: prwarden.scanner.v1.ScanSwitchedOff
-	(*DiffRequest)(nil),      // 21: prwarden.scanner.v1.DiffRequest
-	(*DiffStart)(nil),        // 22: prwarden.scanner.v1.DiffStart
-	(*DiffResponse)(nil),     // 23: prwarden.scanner.v1.DiffResponse
-	(*DiffResult)(nil),       // 24: prwarden.scanner.v1.DiffResult
-	(*DiffFile)(nil),         // 25: prwarden.scanner.v1.DiffFile
-	(*DiffHunk)(nil),         // 26: prwarden.scanner.v1.DiffHunk
-	(*DiffTextLine)(nil),     // 27: prwarden.scanner.v1.DiffTextLine
-	(*ScanRule_Entropy)(nil), // 28: prwarden.scanner.v1.ScanRule.Entropy
-	nil,                      // 29: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanStep)(nil),         // 13: prwarden.scanner.v1.ScanStep
+	(*ScanSuppression)(nil),  // 14: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 15: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 16: prwarden.scanner.v1.ScanSkip
+	(*SkipCount)(nil),        // 17: prwarden.scanner.v1.SkipCount
+	(*ScanResult)(nil),       // 18: prwarden.scanner.v1.ScanResult
+	(*RuleCost)(nil),         // 19: prwarden.scanner.v1.RuleCost
+	(*ScanExclusions)(nil),   // 20: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 21: prwarden.scanner.v1.ScanSwitchedOff
+	(*DiffRequest)(nil),      // 22: prwarden.scanner.v1.DiffRequest
+	(*DiffStart)(nil),        // 23: prwarden.scanner.v1.DiffStart
+	(*DiffResponse)(nil),     // 24: prwarden.scanner.v1.DiffResponse
+	(*DiffResult)(nil),       // 25: prwarden.scanner.v1.DiffResult
+	(*DiffFile)(nil),         // 26: prwarden.scanner.v1.DiffFile
+	(*DiffHunk)(nil),         // 27: prwarden.scanner.v1.DiffHunk
+	(*DiffTextLine)(nil),     // 28: prwarden.scanner.v1.DiffTextLine
+	(*ScanRule_Entropy)(nil), // 29: prwarden.scanner.v1.ScanRule.Entropy
+	nil,                      // 30: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	4,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -2987,39 +3118,40 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	5,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
 	7,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
 	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	28, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
+	29, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
 	9,  // 7: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
 	10, // 8: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
 	11, // 9: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	14, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	17, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	15, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	18, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
 	12, // 12: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	13, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	15, // 14: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	29, // 15: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	7,  // 16: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	16, // 17: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	19, // 18: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	20, // 19: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	18, // 20: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	22, // 21: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
-	6,  // 22: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
-	4,  // 23: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
-	9,  // 24: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	24, // 25: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
-	25, // 26: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
-	26, // 27: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
-	27, // 28: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
-	2,  // 29: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
-	3,  // 30: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	21, // 31: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
-	8,  // 32: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	23, // 33: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
-	32, // [32:34] is the sub-list for method output_type
-	30, // [30:32] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	14, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	13, // 14: prwarden.scanner.v1.ScanFinding.steps:type_name -> prwarden.scanner.v1.ScanStep
+	16, // 15: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	30, // 16: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	7,  // 17: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	17, // 18: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	20, // 19: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	21, // 20: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	19, // 21: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	23, // 22: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
+	6,  // 23: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 24: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
+	9,  // 25: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	25, // 26: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
+	26, // 27: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
+	27, // 28: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
+	28, // 29: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
+	2,  // 30: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
+	3,  // 31: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	22, // 32: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
+	8,  // 33: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	24, // 34: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
+	33, // [33:35] is the sub-list for method output_type
+	31, // [31:33] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -3038,11 +3170,11 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 		(*ScanResponse_Skips)(nil),
 		(*ScanResponse_Result)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[18].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[19].OneofWrappers = []any{
 		(*DiffRequest_Start)(nil),
 		(*DiffRequest_Rules)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[20].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[21].OneofWrappers = []any{
 		(*DiffResponse_Accepted)(nil),
 		(*DiffResponse_Result)(nil),
 	}
@@ -3052,7 +3184,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -696,6 +696,7 @@ class Finding(google.protobuf.message.Message):
     SUPPRESSION_FIELD_NUMBER: builtins.int
     TRIAGE_FIELD_NUMBER: builtins.int
     CONFIDENCE_FIELD_NUMBER: builtins.int
+    STEPS_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, always as `<category>/<rule-name>`."""
     severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
@@ -750,6 +751,13 @@ class Finding(google.protobuf.message.Message):
         the next scan counts the finding again.
         """
 
+    @property
+    def steps(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FindingStep]:
+        """The way of a value to the place of the finding, from where it comes in; only
+        findings of rules of type `taint` have steps. Of a longer way the first and the last
+        steps are there.
+        """
+
     def __init__(
         self,
         *,
@@ -771,9 +779,10 @@ class Finding(google.protobuf.message.Message):
         suppression: Global___Suppression | None = ...,
         triage: prwarden.v1.triage_pb2.Triage | None = ...,
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
+        steps: collections.abc.Iterable[Global___FindingStep] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "confidence", b"confidence", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "confidence", b"confidence", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "confidence", b"confidence", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "steps", b"steps", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -786,6 +795,79 @@ class Finding(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_state", b"_state"]) -> typing.Literal["state"] | None: ...
 
 Global___Finding: typing_extensions.TypeAlias = Finding
+
+@typing.final
+class FindingStep(google.protobuf.message.Message):
+    """FindingStep is a place that a value passes on its way to a finding, in the
+    finding's file.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Kind:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _KindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[FindingStep._Kind.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: FindingStep._Kind.ValueType  # 0
+        """Never sent."""
+        source: FindingStep._Kind.ValueType  # 1
+        """It comes in."""
+        assignment: FindingStep._Kind.ValueType  # 2
+        """A name gets it."""
+        sink: FindingStep._Kind.ValueType  # 3
+        """It arrives where the finding is."""
+
+    class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
+        """Kind says what becomes of the value."""
+
+    unspecified: FindingStep.Kind.ValueType  # 0
+    """Never sent."""
+    source: FindingStep.Kind.ValueType  # 1
+    """It comes in."""
+    assignment: FindingStep.Kind.ValueType  # 2
+    """A name gets it."""
+    sink: FindingStep.Kind.ValueType  # 3
+    """It arrives where the finding is."""
+
+    KIND_FIELD_NUMBER: builtins.int
+    LINE_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    END_COLUMN_FIELD_NUMBER: builtins.int
+    UTF16_COLUMN_FIELD_NUMBER: builtins.int
+    UTF16_END_COLUMN_FIELD_NUMBER: builtins.int
+    SNIPPET_FIELD_NUMBER: builtins.int
+    kind: Global___FindingStep.Kind.ValueType
+    """What becomes of the value."""
+    line: builtins.int
+    """Line in the file at head, from 1."""
+    column: builtins.int
+    """Column of the start, in bytes from 1."""
+    end_column: builtins.int
+    """Column after the last byte of it on the line, in bytes from 1."""
+    utf16_column: builtins.int
+    """`column` in UTF-16 code units from 1."""
+    utf16_end_column: builtins.int
+    """`end_column` in UTF-16 code units from 1."""
+    snippet: builtins.str
+    """The line, at most 200 bytes, masked where rules say so; invalid UTF-8 as U+FFFD."""
+    def __init__(
+        self,
+        *,
+        kind: Global___FindingStep.Kind.ValueType | None = ...,
+        line: builtins.int = ...,
+        column: builtins.int = ...,
+        end_column: builtins.int = ...,
+        utf16_column: builtins.int = ...,
+        utf16_end_column: builtins.int = ...,
+        snippet: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_kind", b"_kind", "kind", b"kind"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_kind", b"_kind", "column", b"column", "end_column", b"end_column", "kind", b"kind", "line", b"line", "snippet", b"snippet", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_kind", b"_kind"]) -> typing.Literal["kind"] | None: ...
+
+Global___FindingStep: typing_extensions.TypeAlias = FindingStep
 
 @typing.final
 class Suppression(google.protobuf.message.Message):

@@ -107,6 +107,11 @@ class Rule(google.protobuf.message.Message):
         `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
         `entropy`, `stopwords` and `allow`.
         """
+        taint: Rule._Type.ValueType  # 3
+        """Values that are followed inside functions, from `sources` to `sinks`. It needs
+        `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
+        `stopwords` and `allow`.
+        """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
         """Type is the kind of check."""
@@ -121,6 +126,11 @@ class Rule(google.protobuf.message.Message):
     """Code with metavariables, matched on tokens and brackets whatever the space:
     `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
     `entropy`, `stopwords` and `allow`.
+    """
+    taint: Rule.Type.ValueType  # 3
+    """Values that are followed inside functions, from `sources` to `sinks`. It needs
+    `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
+    `stopwords` and `allow`.
     """
 
     class _Mode:
@@ -270,6 +280,9 @@ class Rule(google.protobuf.message.Message):
     DEPTH_FIELD_NUMBER: builtins.int
     WHERE_FIELD_NUMBER: builtins.int
     FOCUS_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
+    SINKS_FIELD_NUMBER: builtins.int
+    SANITIZERS_FIELD_NUMBER: builtins.int
     ENABLED_FIELD_NUMBER: builtins.int
     MODE_FIELD_NUMBER: builtins.int
     ENTROPY_FIELD_NUMBER: builtins.int
@@ -295,7 +308,8 @@ class Rule(google.protobuf.message.Message):
     not one that matches the empty string. With type `structure` code of at most 1,024
     bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
     `$$$X` a balanced run of tokens, and `\\$` a dollar sign. It is required, but with
-    type `structure` `any` or `all` may stand for it.
+    type `structure` `any` or `all` may stand for it, and type
+    `taint` has none.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""
@@ -401,6 +415,20 @@ class Rule(google.protobuf.message.Message):
         """As Condition.where."""
 
     @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """With type `taint`, where values come in: conditions, whose `focus` on a name is that
+        name from there on. The fields up to `sanitizers` are refused with other types.
+        """
+
+    @property
+    def sinks(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """Where values must not arrive; without `focus` anywhere in the code that is found."""
+
+    @property
+    def sanitizers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """What makes values harmless."""
+
+    @property
     def entropy(self) -> Global___Rule.Entropy:
         """A match is a hit only when its text looks random."""
 
@@ -462,6 +490,9 @@ class Rule(google.protobuf.message.Message):
         depth: builtins.str = ...,
         where: collections.abc.Mapping[builtins.str, prwarden.v1.condition_pb2.Condition.Test] | None = ...,
         focus: builtins.str = ...,
+        sources: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        sinks: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        sanitizers: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
         enabled: builtins.bool | None = ...,
         mode: Global___Rule.Mode.ValueType | None = ...,
         entropy: Global___Rule.Entropy | None = ...,
@@ -476,7 +507,7 @@ class Rule(google.protobuf.message.Message):
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "skip", b"skip", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -1059,6 +1090,9 @@ class TestRuleRequest(google.protobuf.message.Message):
     DEPTH_FIELD_NUMBER: builtins.int
     WHERE_FIELD_NUMBER: builtins.int
     FOCUS_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
+    SINKS_FIELD_NUMBER: builtins.int
+    SANITIZERS_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
@@ -1115,6 +1149,20 @@ class TestRuleRequest(google.protobuf.message.Message):
     def where(self) -> google.protobuf.internal.containers.MessageMap[builtins.str, prwarden.v1.condition_pb2.Condition.Test]:
         """As Condition.where."""
 
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """With type `taint`, where values come in: conditions, whose `focus` on a name is that
+        name from there on. The fields up to `sanitizers` are refused with other types.
+        """
+
+    @property
+    def sinks(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """Where values must not arrive; without `focus` anywhere in the code that is found."""
+
+    @property
+    def sanitizers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
+        """What makes values harmless."""
+
     def __init__(
         self,
         *,
@@ -1134,9 +1182,12 @@ class TestRuleRequest(google.protobuf.message.Message):
         depth: builtins.str = ...,
         where: collections.abc.Mapping[builtins.str, prwarden.v1.condition_pb2.Condition.Test] | None = ...,
         focus: builtins.str = ...,
+        sources: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        sinks: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        sanitizers: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "entropy", b"entropy", "has", b"has", "inside", b"inside", "not", b"not", "not_inside", b"not_inside", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "sanitizers", b"sanitizers", "sinks", b"sinks", "sources", b"sources", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_has", b"_has"]) -> typing.Literal["has"] | None: ...
     @typing.overload

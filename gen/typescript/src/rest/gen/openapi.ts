@@ -1924,6 +1924,8 @@ export interface components {
             snippet: string;
             /** @description Whether the review before had it. */
             state: components["schemas"]["FindingState"];
+            /** @description The way of a value to the place of the finding, from where it comes in; only findings of rules of type `taint` have steps. Of a longer way the first and the last steps are there. */
+            steps: components["schemas"]["FindingStep"][];
             /** @description The comment that suppresses the finding; absent unless one does. */
             suppression?: components["schemas"]["Suppression"];
             /** @description What somebody decided about the finding, which the verdict does not count then; absent for nothing. It is what the verdict was decided with: after the last day the next scan counts the finding again. */
@@ -1969,6 +1971,47 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /** @description FindingStep is a place that a value passes on its way to a finding, in the finding's file. */
+        FindingStep: {
+            /**
+             * Format: int32
+             * @description Column of the start, in bytes from 1.
+             */
+            column: number;
+            /**
+             * Format: int32
+             * @description Column after the last byte of it on the line, in bytes from 1.
+             */
+            end_column: number;
+            /** @description What becomes of the value. */
+            kind: components["schemas"]["FindingStepKind"];
+            /**
+             * Format: int32
+             * @description Line in the file at head, from 1.
+             */
+            line: number;
+            /** @description The line, at most 200 bytes, masked where rules say so; invalid UTF-8 as U+FFFD. */
+            snippet: string;
+            /**
+             * Format: int32
+             * @description `column` in UTF-16 code units from 1.
+             */
+            utf16_column: number;
+            /**
+             * Format: int32
+             * @description `end_column` in UTF-16 code units from 1.
+             */
+            utf16_end_column: number;
+        };
+        /**
+         * @description Kind says what becomes of the value.
+         *
+         *     - source: It comes in.
+         *     - assignment: A name gets it.
+         *     - sink: It arrives where the finding is.
+         * @enum {string}
+         */
+        FindingStepKind: "source" | "assignment" | "sink";
         /** @description FoundFinding is a finding of the latest review of a pull request. */
         FoundFinding: {
             /** @description The finding. */
@@ -3059,7 +3102,7 @@ export interface components {
             not_inside?: components["schemas"]["Condition"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePaths"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact: boolean;
@@ -3067,12 +3110,18 @@ export interface components {
             references: string[];
             /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
             repo?: string;
+            /** @description What makes values harmless. */
+            sanitizers: components["schemas"]["Condition"][];
             /** @description Where the rule applies; `org` when not given. */
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
+            sinks: components["schemas"]["Condition"][];
             /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip: string[];
+            /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
+            sources: components["schemas"]["Condition"][];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
@@ -3193,7 +3242,7 @@ export interface components {
             not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3201,12 +3250,18 @@ export interface components {
             references?: string[];
             /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
             repo?: string;
+            /** @description What makes values harmless. */
+            sanitizers?: components["schemas"]["ConditionInput"][];
             /** @description Where the rule applies; `org` when not given. */
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity: components["schemas"]["SeverityLevel"];
+            /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
+            sinks?: components["schemas"]["ConditionInput"][];
             /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip?: string[];
+            /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
+            sources?: components["schemas"]["ConditionInput"][];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
@@ -3270,7 +3325,7 @@ export interface components {
             not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3278,12 +3333,18 @@ export interface components {
             references?: string[];
             /** @description The repository of a rule with scope `repo`, as `<owner>/<repository>`. Required with that scope and refused with any other. */
             repo?: string;
+            /** @description What makes values harmless. */
+            sanitizers?: components["schemas"]["ConditionInput"][];
             /** @description Where the rule applies; `org` when not given. */
             scope?: components["schemas"]["RulesetScope"];
             /** @description Severity of the rule's findings. */
             severity?: components["schemas"]["SeverityLevel"];
+            /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
+            sinks?: components["schemas"]["ConditionInput"][];
             /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip?: string[];
+            /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
+            sources?: components["schemas"]["ConditionInput"][];
             /** @description A match is no hit when its text, or that of `entropy.group`, has one of these in it, in any case of letters: at most 100, each of 1 to 100 bytes. */
             stopwords?: string[];
             /** @description Identifiers of rules that have no hit on a line on which this one has: at most 50. It has effect on rules of the same ruleset and, in a rule with scope `org`, on default rules. Not with `multiline`; a hit of type `structure` has one line here, that of its finding. */
@@ -3356,9 +3417,10 @@ export interface components {
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
          *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `stopwords` and `allow`.
+         *     - taint: Values that are followed inside functions, from `sources` to `sinks`. It needs `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`, `stopwords` and `allow`.
          * @enum {string}
          */
-        RuleType: "regex" | "structure";
+        RuleType: "regex" | "structure" | "taint";
         /** @description Ruleset is a named group of rules. */
         Ruleset: {
             /** @description `ruleset_` followed by the name. */
@@ -3724,6 +3786,12 @@ export interface components {
             not_inside?: components["schemas"]["ConditionInput"];
             /** @description The pattern, with the limits of Rule.pattern. */
             pattern?: string;
+            /** @description What makes values harmless. */
+            sanitizers?: components["schemas"]["ConditionInput"][];
+            /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
+            sinks?: components["schemas"]["ConditionInput"][];
+            /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
+            sources?: components["schemas"]["ConditionInput"][];
             /** @description As in a rule. */
             stopwords?: string[];
             /** @description The text to look at: at most 512 KiB. */
@@ -7124,6 +7192,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 9,
                      *           "utf16_end_column": 14
                      *         }
@@ -7349,6 +7418,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 10,
                      *           "utf16_end_column": 15
                      *         }
@@ -7532,6 +7602,7 @@ export interface operations {
                      *           "severity": "high",
                      *           "snippet": "  return eval(query)",
                      *           "state": "new",
+                     *           "steps": [],
                      *           "utf16_column": 9,
                      *           "utf16_end_column": 14
                      *         }
@@ -7729,7 +7800,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 669,
+                     *           "rule_count": 686,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7800,11 +7871,14 @@ export interface operations {
                  *       "references": [
                  *         "https://pkg.go.dev/log/slog"
                  *       ],
+                 *       "sanitizers": [],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "sinks": [],
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "sources": [],
                  *       "stopwords": [],
                  *       "supersedes": [],
                  *       "type": "regex",
@@ -7870,11 +7944,14 @@ export interface operations {
                      *       "references": [
                      *         "https://pkg.go.dev/log/slog"
                      *       ],
+                     *       "sanitizers": [],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "sinks": [],
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "sources": [],
                      *       "stopwords": [],
                      *       "supersedes": [],
                      *       "type": "regex",
@@ -7967,11 +8044,14 @@ export interface operations {
                      *       "references": [
                      *         "https://pkg.go.dev/log/slog"
                      *       ],
+                     *       "sanitizers": [],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "sinks": [],
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "sources": [],
                      *       "stopwords": [],
                      *       "supersedes": [],
                      *       "type": "regex",
@@ -8084,11 +8164,14 @@ export interface operations {
                  *       "references": [
                  *         "https://pkg.go.dev/log/slog"
                  *       ],
+                 *       "sanitizers": [],
                  *       "scope": "org",
                  *       "severity": "warning",
+                 *       "sinks": [],
                  *       "skip": [
                  *         "generated"
                  *       ],
+                 *       "sources": [],
                  *       "stopwords": [],
                  *       "supersedes": [],
                  *       "type": "regex",
@@ -8154,11 +8237,14 @@ export interface operations {
                      *       "references": [
                      *         "https://pkg.go.dev/log/slog"
                      *       ],
+                     *       "sanitizers": [],
                      *       "scope": "org",
                      *       "severity": "warning",
+                     *       "sinks": [],
                      *       "skip": [
                      *         "generated"
                      *       ],
+                     *       "sources": [],
                      *       "stopwords": [],
                      *       "supersedes": [],
                      *       "type": "regex",
@@ -8548,11 +8634,14 @@ export interface operations {
                      *           "references": [
                      *             "https://pkg.go.dev/log/slog"
                      *           ],
+                     *           "sanitizers": [],
                      *           "scope": "org",
                      *           "severity": "warning",
+                     *           "sinks": [],
                      *           "skip": [
                      *             "generated"
                      *           ],
+                     *           "sources": [],
                      *           "stopwords": [],
                      *           "supersedes": [],
                      *           "type": "regex",

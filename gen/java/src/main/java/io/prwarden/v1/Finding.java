@@ -42,6 +42,7 @@ private static final long serialVersionUID = 0L;
     state_ = 0;
     lineHash_ = "";
     confidence_ = 0;
+    steps_ = java.util.Collections.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -850,6 +851,77 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
   }
 
+  public static final int STEPS_FIELD_NUMBER = 19;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.FindingStep> steps_;
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.FindingStep> getStepsList() {
+    return steps_;
+  }
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
+      getStepsOrBuilderList() {
+    return steps_;
+  }
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  @java.lang.Override
+  public int getStepsCount() {
+    return steps_.size();
+  }
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.FindingStep getSteps(int index) {
+    return steps_.get(index);
+  }
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
+      int index) {
+    return steps_.get(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -917,6 +989,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000040) != 0)) {
       output.writeEnum(18, confidence_);
+    }
+    for (int i = 0; i < steps_.size(); i++) {
+      output.writeMessage(19, steps_.get(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -993,6 +1068,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(18, confidence_);
     }
+    for (int i = 0; i < steps_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(19, steps_.get(i));
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1062,6 +1141,8 @@ private static final long serialVersionUID = 0L;
     if (hasConfidence()) {
       if (confidence_ != other.confidence_) return false;
     }
+    if (!getStepsList()
+        .equals(other.getStepsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1122,6 +1203,10 @@ private static final long serialVersionUID = 0L;
     if (hasConfidence()) {
       hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
       hash = (53 * hash) + confidence_;
+    }
+    if (getStepsCount() > 0) {
+      hash = (37 * hash) + STEPS_FIELD_NUMBER;
+      hash = (53 * hash) + getStepsList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1259,6 +1344,7 @@ private static final long serialVersionUID = 0L;
               .alwaysUseFieldBuilders) {
         internalGetSuppressionFieldBuilder();
         internalGetTriageFieldBuilder();
+        internalGetStepsFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1291,6 +1377,13 @@ private static final long serialVersionUID = 0L;
         triageBuilder_ = null;
       }
       confidence_ = 0;
+      if (stepsBuilder_ == null) {
+        steps_ = java.util.Collections.emptyList();
+      } else {
+        steps_ = null;
+        stepsBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00040000);
       return this;
     }
 
@@ -1317,9 +1410,22 @@ private static final long serialVersionUID = 0L;
     @java.lang.Override
     public io.prwarden.v1.Finding buildPartial() {
       io.prwarden.v1.Finding result = new io.prwarden.v1.Finding(this);
+      buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
       onBuilt();
       return result;
+    }
+
+    private void buildPartialRepeatedFields(io.prwarden.v1.Finding result) {
+      if (stepsBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0)) {
+          steps_ = java.util.Collections.unmodifiableList(steps_);
+          bitField0_ = (bitField0_ & ~0x00040000);
+        }
+        result.steps_ = steps_;
+      } else {
+        result.steps_ = stepsBuilder_.build();
+      }
     }
 
     private void buildPartial0(io.prwarden.v1.Finding result) {
@@ -1471,6 +1577,32 @@ private static final long serialVersionUID = 0L;
       if (other.hasConfidence()) {
         setConfidenceValue(other.getConfidenceValue());
       }
+      if (stepsBuilder_ == null) {
+        if (!other.steps_.isEmpty()) {
+          if (steps_.isEmpty()) {
+            steps_ = other.steps_;
+            bitField0_ = (bitField0_ & ~0x00040000);
+          } else {
+            ensureStepsIsMutable();
+            steps_.addAll(other.steps_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.steps_.isEmpty()) {
+          if (stepsBuilder_.isEmpty()) {
+            stepsBuilder_.dispose();
+            stepsBuilder_ = null;
+            steps_ = other.steps_;
+            bitField0_ = (bitField0_ & ~0x00040000);
+            stepsBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetStepsFieldBuilder() : null;
+          } else {
+            stepsBuilder_.addAllMessages(other.steps_);
+          }
+        }
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -1591,6 +1723,19 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00020000;
               break;
             } // case 144
+            case 154: {
+              io.prwarden.v1.FindingStep m =
+                  input.readMessage(
+                      io.prwarden.v1.FindingStep.parser(),
+                      extensionRegistry);
+              if (stepsBuilder_ == null) {
+                ensureStepsIsMutable();
+                steps_.add(m);
+              } else {
+                stepsBuilder_.addMessage(m);
+              }
+              break;
+            } // case 154
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -3105,6 +3250,354 @@ private static final long serialVersionUID = 0L;
       confidence_ = 0;
       onChanged();
       return this;
+    }
+
+    private java.util.List<io.prwarden.v1.FindingStep> steps_ =
+      java.util.Collections.emptyList();
+    private void ensureStepsIsMutable() {
+      if (!((bitField0_ & 0x00040000) != 0)) {
+        steps_ = new java.util.ArrayList<io.prwarden.v1.FindingStep>(steps_);
+        bitField0_ |= 0x00040000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.FindingStep, io.prwarden.v1.FindingStep.Builder, io.prwarden.v1.FindingStepOrBuilder> stepsBuilder_;
+
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public java.util.List<io.prwarden.v1.FindingStep> getStepsList() {
+      if (stepsBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(steps_);
+      } else {
+        return stepsBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public int getStepsCount() {
+      if (stepsBuilder_ == null) {
+        return steps_.size();
+      } else {
+        return stepsBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public io.prwarden.v1.FindingStep getSteps(int index) {
+      if (stepsBuilder_ == null) {
+        return steps_.get(index);
+      } else {
+        return stepsBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder setSteps(
+        int index, io.prwarden.v1.FindingStep value) {
+      if (stepsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureStepsIsMutable();
+        steps_.set(index, value);
+        onChanged();
+      } else {
+        stepsBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder setSteps(
+        int index, io.prwarden.v1.FindingStep.Builder builderForValue) {
+      if (stepsBuilder_ == null) {
+        ensureStepsIsMutable();
+        steps_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        stepsBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder addSteps(io.prwarden.v1.FindingStep value) {
+      if (stepsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureStepsIsMutable();
+        steps_.add(value);
+        onChanged();
+      } else {
+        stepsBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder addSteps(
+        int index, io.prwarden.v1.FindingStep value) {
+      if (stepsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureStepsIsMutable();
+        steps_.add(index, value);
+        onChanged();
+      } else {
+        stepsBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder addSteps(
+        io.prwarden.v1.FindingStep.Builder builderForValue) {
+      if (stepsBuilder_ == null) {
+        ensureStepsIsMutable();
+        steps_.add(builderForValue.build());
+        onChanged();
+      } else {
+        stepsBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder addSteps(
+        int index, io.prwarden.v1.FindingStep.Builder builderForValue) {
+      if (stepsBuilder_ == null) {
+        ensureStepsIsMutable();
+        steps_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        stepsBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder addAllSteps(
+        java.lang.Iterable<? extends io.prwarden.v1.FindingStep> values) {
+      if (stepsBuilder_ == null) {
+        ensureStepsIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, steps_);
+        onChanged();
+      } else {
+        stepsBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder clearSteps() {
+      if (stepsBuilder_ == null) {
+        steps_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00040000);
+        onChanged();
+      } else {
+        stepsBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public Builder removeSteps(int index) {
+      if (stepsBuilder_ == null) {
+        ensureStepsIsMutable();
+        steps_.remove(index);
+        onChanged();
+      } else {
+        stepsBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public io.prwarden.v1.FindingStep.Builder getStepsBuilder(
+        int index) {
+      return internalGetStepsFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
+        int index) {
+      if (stepsBuilder_ == null) {
+        return steps_.get(index);  } else {
+        return stepsBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
+         getStepsOrBuilderList() {
+      if (stepsBuilder_ != null) {
+        return stepsBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(steps_);
+      }
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public io.prwarden.v1.FindingStep.Builder addStepsBuilder() {
+      return internalGetStepsFieldBuilder().addBuilder(
+          io.prwarden.v1.FindingStep.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public io.prwarden.v1.FindingStep.Builder addStepsBuilder(
+        int index) {
+      return internalGetStepsFieldBuilder().addBuilder(
+          index, io.prwarden.v1.FindingStep.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * The way of a value to the place of the finding, from where it comes in; only
+     * findings of rules of type `taint` have steps. Of a longer way the first and the last
+     * steps are there.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+     */
+    public java.util.List<io.prwarden.v1.FindingStep.Builder> 
+         getStepsBuilderList() {
+      return internalGetStepsFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.FindingStep, io.prwarden.v1.FindingStep.Builder, io.prwarden.v1.FindingStepOrBuilder> 
+        internalGetStepsFieldBuilder() {
+      if (stepsBuilder_ == null) {
+        stepsBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.FindingStep, io.prwarden.v1.FindingStep.Builder, io.prwarden.v1.FindingStepOrBuilder>(
+                steps_,
+                ((bitField0_ & 0x00040000) != 0),
+                getParentForChildren(),
+                isClean());
+        steps_ = null;
+      }
+      return stepsBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Finding)

@@ -378,4 +378,58 @@ public interface FindingOrBuilder extends
    * @return The confidence.
    */
   io.prwarden.v1.Confidence.Level getConfidence();
+
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  java.util.List<io.prwarden.v1.FindingStep> 
+      getStepsList();
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  io.prwarden.v1.FindingStep getSteps(int index);
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  int getStepsCount();
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.FindingStepOrBuilder> 
+      getStepsOrBuilderList();
+  /**
+   * <pre>
+   * The way of a value to the place of the finding, from where it comes in; only
+   * findings of rules of type `taint` have steps. Of a longer way the first and the last
+   * steps are there.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.FindingStep steps = 19 [json_name = "steps"];</code>
+   */
+  io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
+      int index);
 }

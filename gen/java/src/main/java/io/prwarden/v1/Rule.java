@@ -50,6 +50,9 @@ private static final long serialVersionUID = 0L;
     all_ = java.util.Collections.emptyList();
     depth_ = "";
     focus_ = "";
+    sources_ = java.util.Collections.emptyList();
+    sinks_ = java.util.Collections.emptyList();
+    sanitizers_ = java.util.Collections.emptyList();
     mode_ = 0;
     stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
@@ -126,6 +129,16 @@ private static final long serialVersionUID = 0L;
      * <code>structure = 2;</code>
      */
     structure(2),
+    /**
+     * <pre>
+     * Values that are followed inside functions, from `sources` to `sinks`. It needs
+     * `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
+     * `stopwords` and `allow`.
+     * </pre>
+     *
+     * <code>taint = 3;</code>
+     */
+    taint(3),
     UNRECOGNIZED(-1),
     ;
 
@@ -165,6 +178,16 @@ private static final long serialVersionUID = 0L;
      * <code>structure = 2;</code>
      */
     public static final int structure_VALUE = 2;
+    /**
+     * <pre>
+     * Values that are followed inside functions, from `sources` to `sinks`. It needs
+     * `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
+     * `stopwords` and `allow`.
+     * </pre>
+     *
+     * <code>taint = 3;</code>
+     */
+    public static final int taint_VALUE = 3;
 
 
     public final int getNumber() {
@@ -194,6 +217,7 @@ private static final long serialVersionUID = 0L;
         case 0: return unspecified;
         case 1: return regex;
         case 2: return structure;
+        case 3: return taint;
         default: return null;
       }
     }
@@ -2962,7 +2986,8 @@ private static final long serialVersionUID = 0L;
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it.
+   * type `structure` `any` or `all` may stand for it, and type
+   * `taint` has none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -2988,7 +3013,8 @@ private static final long serialVersionUID = 0L;
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it.
+   * type `structure` `any` or `all` may stand for it, and type
+   * `taint` has none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4035,6 +4061,194 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
   }
 
+  public static final int SOURCES_FIELD_NUMBER = 50;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sources_;
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSourcesList() {
+    return sources_;
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSourcesOrBuilderList() {
+    return sources_;
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public int getSourcesCount() {
+    return sources_.size();
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSources(int index) {
+    return sources_.get(index);
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSourcesOrBuilder(
+      int index) {
+    return sources_.get(index);
+  }
+
+  public static final int SINKS_FIELD_NUMBER = 51;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sinks_;
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSinksList() {
+    return sinks_;
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSinksOrBuilderList() {
+    return sinks_;
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public int getSinksCount() {
+    return sinks_.size();
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSinks(int index) {
+    return sinks_.get(index);
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSinksOrBuilder(
+      int index) {
+    return sinks_.get(index);
+  }
+
+  public static final int SANITIZERS_FIELD_NUMBER = 52;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sanitizers_;
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSanitizersList() {
+    return sanitizers_;
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSanitizersOrBuilderList() {
+    return sanitizers_;
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public int getSanitizersCount() {
+    return sanitizers_.size();
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSanitizers(int index) {
+    return sanitizers_.get(index);
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
+      int index) {
+    return sanitizers_.get(index);
+  }
+
   public static final int ENABLED_FIELD_NUMBER = 16;
   private boolean enabled_ = false;
   /**
@@ -4762,6 +4976,15 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 49, focus_);
     }
+    for (int i = 0; i < sources_.size(); i++) {
+      output.writeMessage(50, sources_.get(i));
+    }
+    for (int i = 0; i < sinks_.size(); i++) {
+      output.writeMessage(51, sinks_.get(i));
+    }
+    for (int i = 0; i < sanitizers_.size(); i++) {
+      output.writeMessage(52, sanitizers_.get(i));
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -4944,6 +5167,18 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(49, focus_);
     }
+    for (int i = 0; i < sources_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(50, sources_.get(i));
+    }
+    for (int i = 0; i < sinks_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(51, sinks_.get(i));
+    }
+    for (int i = 0; i < sanitizers_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(52, sanitizers_.get(i));
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -5042,6 +5277,12 @@ io.prwarden.v1.Condition.Test defaultValue) {
         other.internalGetWhere())) return false;
     if (!getFocus()
         .equals(other.getFocus())) return false;
+    if (!getSourcesList()
+        .equals(other.getSourcesList())) return false;
+    if (!getSinksList()
+        .equals(other.getSinksList())) return false;
+    if (!getSanitizersList()
+        .equals(other.getSanitizersList())) return false;
     if (hasEnabled() != other.hasEnabled()) return false;
     if (hasEnabled()) {
       if (getEnabled()
@@ -5184,6 +5425,18 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     hash = (37 * hash) + FOCUS_FIELD_NUMBER;
     hash = (53 * hash) + getFocus().hashCode();
+    if (getSourcesCount() > 0) {
+      hash = (37 * hash) + SOURCES_FIELD_NUMBER;
+      hash = (53 * hash) + getSourcesList().hashCode();
+    }
+    if (getSinksCount() > 0) {
+      hash = (37 * hash) + SINKS_FIELD_NUMBER;
+      hash = (53 * hash) + getSinksList().hashCode();
+    }
+    if (getSanitizersCount() > 0) {
+      hash = (37 * hash) + SANITIZERS_FIELD_NUMBER;
+      hash = (53 * hash) + getSanitizersList().hashCode();
+    }
     if (hasEnabled()) {
       hash = (37 * hash) + ENABLED_FIELD_NUMBER;
       hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
@@ -5398,6 +5651,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
         internalGetInsideFieldBuilder();
         internalGetNotInsideFieldBuilder();
         internalGetHasFieldBuilder();
+        internalGetSourcesFieldBuilder();
+        internalGetSinksFieldBuilder();
+        internalGetSanitizersFieldBuilder();
         internalGetEntropyFieldBuilder();
         internalGetUpdatedAtFieldBuilder();
       }
@@ -5479,6 +5735,27 @@ io.prwarden.v1.Condition.Test defaultValue) {
       depth_ = "";
       internalGetMutableWhere().clear();
       focus_ = "";
+      if (sourcesBuilder_ == null) {
+        sources_ = java.util.Collections.emptyList();
+      } else {
+        sources_ = null;
+        sourcesBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x02000000);
+      if (sinksBuilder_ == null) {
+        sinks_ = java.util.Collections.emptyList();
+      } else {
+        sinks_ = null;
+        sinksBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x04000000);
+      if (sanitizersBuilder_ == null) {
+        sanitizers_ = java.util.Collections.emptyList();
+      } else {
+        sanitizers_ = null;
+        sanitizersBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x08000000);
       enabled_ = false;
       mode_ = 0;
       entropy_ = null;
@@ -5554,6 +5831,33 @@ io.prwarden.v1.Condition.Test defaultValue) {
         result.all_ = all_;
       } else {
         result.all_ = allBuilder_.build();
+      }
+      if (sourcesBuilder_ == null) {
+        if (((bitField0_ & 0x02000000) != 0)) {
+          sources_ = java.util.Collections.unmodifiableList(sources_);
+          bitField0_ = (bitField0_ & ~0x02000000);
+        }
+        result.sources_ = sources_;
+      } else {
+        result.sources_ = sourcesBuilder_.build();
+      }
+      if (sinksBuilder_ == null) {
+        if (((bitField0_ & 0x04000000) != 0)) {
+          sinks_ = java.util.Collections.unmodifiableList(sinks_);
+          bitField0_ = (bitField0_ & ~0x04000000);
+        }
+        result.sinks_ = sinks_;
+      } else {
+        result.sinks_ = sinksBuilder_.build();
+      }
+      if (sanitizersBuilder_ == null) {
+        if (((bitField0_ & 0x08000000) != 0)) {
+          sanitizers_ = java.util.Collections.unmodifiableList(sanitizers_);
+          bitField0_ = (bitField0_ & ~0x08000000);
+        }
+        result.sanitizers_ = sanitizers_;
+      } else {
+        result.sanitizers_ = sanitizersBuilder_.build();
       }
     }
 
@@ -5660,60 +5964,60 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (((from_bitField0_ & 0x01000000) != 0)) {
         result.focus_ = focus_;
       }
-      if (((from_bitField0_ & 0x02000000) != 0)) {
+      if (((from_bitField0_ & 0x10000000) != 0)) {
         result.enabled_ = enabled_;
         to_bitField0_ |= 0x00001000;
       }
-      if (((from_bitField0_ & 0x04000000) != 0)) {
+      if (((from_bitField0_ & 0x20000000) != 0)) {
         result.mode_ = mode_;
         to_bitField0_ |= 0x00002000;
       }
-      if (((from_bitField0_ & 0x08000000) != 0)) {
+      if (((from_bitField0_ & 0x40000000) != 0)) {
         result.entropy_ = entropyBuilder_ == null
             ? entropy_
             : entropyBuilder_.build();
         to_bitField0_ |= 0x00004000;
       }
-      if (((from_bitField0_ & 0x10000000) != 0)) {
+      if (((from_bitField0_ & 0x80000000) != 0)) {
         stopwords_.makeImmutable();
         result.stopwords_ = stopwords_;
-      }
-      if (((from_bitField0_ & 0x20000000) != 0)) {
-        allow_.makeImmutable();
-        result.allow_ = allow_;
-      }
-      if (((from_bitField0_ & 0x40000000) != 0)) {
-        supersedes_.makeImmutable();
-        result.supersedes_ = supersedes_;
-      }
-      if (((from_bitField0_ & 0x80000000) != 0)) {
-        result.etag_ = etag_;
       }
       result.bitField0_ |= to_bitField0_;
     }
 
     private void buildPartial1(io.prwarden.v1.Rule result) {
       int from_bitField1_ = bitField1_;
-      int to_bitField0_ = 0;
       if (((from_bitField1_ & 0x00000001) != 0)) {
+        allow_.makeImmutable();
+        result.allow_ = allow_;
+      }
+      if (((from_bitField1_ & 0x00000002) != 0)) {
+        supersedes_.makeImmutable();
+        result.supersedes_ = supersedes_;
+      }
+      if (((from_bitField1_ & 0x00000004) != 0)) {
+        result.etag_ = etag_;
+      }
+      int to_bitField0_ = 0;
+      if (((from_bitField1_ & 0x00000008) != 0)) {
         result.createdBy_ = createdBy_;
         to_bitField0_ |= 0x00008000;
       }
-      if (((from_bitField1_ & 0x00000002) != 0)) {
+      if (((from_bitField1_ & 0x00000010) != 0)) {
         result.updatedAt_ = updatedAtBuilder_ == null
             ? updatedAt_
             : updatedAtBuilder_.build();
         to_bitField0_ |= 0x00010000;
       }
-      if (((from_bitField1_ & 0x00000004) != 0)) {
+      if (((from_bitField1_ & 0x00000020) != 0)) {
         result.updatedBy_ = updatedBy_;
         to_bitField0_ |= 0x00020000;
       }
-      if (((from_bitField1_ & 0x00000008) != 0)) {
+      if (((from_bitField1_ & 0x00000040) != 0)) {
         skip_.makeImmutable();
         result.skip_ = skip_;
       }
-      if (((from_bitField1_ & 0x00000010) != 0)) {
+      if (((from_bitField1_ & 0x00000080) != 0)) {
         result.confidence_ = confidence_;
         to_bitField0_ |= 0x00040000;
       }
@@ -5886,6 +6190,84 @@ io.prwarden.v1.Condition.Test defaultValue) {
         bitField0_ |= 0x01000000;
         onChanged();
       }
+      if (sourcesBuilder_ == null) {
+        if (!other.sources_.isEmpty()) {
+          if (sources_.isEmpty()) {
+            sources_ = other.sources_;
+            bitField0_ = (bitField0_ & ~0x02000000);
+          } else {
+            ensureSourcesIsMutable();
+            sources_.addAll(other.sources_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sources_.isEmpty()) {
+          if (sourcesBuilder_.isEmpty()) {
+            sourcesBuilder_.dispose();
+            sourcesBuilder_ = null;
+            sources_ = other.sources_;
+            bitField0_ = (bitField0_ & ~0x02000000);
+            sourcesBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSourcesFieldBuilder() : null;
+          } else {
+            sourcesBuilder_.addAllMessages(other.sources_);
+          }
+        }
+      }
+      if (sinksBuilder_ == null) {
+        if (!other.sinks_.isEmpty()) {
+          if (sinks_.isEmpty()) {
+            sinks_ = other.sinks_;
+            bitField0_ = (bitField0_ & ~0x04000000);
+          } else {
+            ensureSinksIsMutable();
+            sinks_.addAll(other.sinks_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sinks_.isEmpty()) {
+          if (sinksBuilder_.isEmpty()) {
+            sinksBuilder_.dispose();
+            sinksBuilder_ = null;
+            sinks_ = other.sinks_;
+            bitField0_ = (bitField0_ & ~0x04000000);
+            sinksBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSinksFieldBuilder() : null;
+          } else {
+            sinksBuilder_.addAllMessages(other.sinks_);
+          }
+        }
+      }
+      if (sanitizersBuilder_ == null) {
+        if (!other.sanitizers_.isEmpty()) {
+          if (sanitizers_.isEmpty()) {
+            sanitizers_ = other.sanitizers_;
+            bitField0_ = (bitField0_ & ~0x08000000);
+          } else {
+            ensureSanitizersIsMutable();
+            sanitizers_.addAll(other.sanitizers_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sanitizers_.isEmpty()) {
+          if (sanitizersBuilder_.isEmpty()) {
+            sanitizersBuilder_.dispose();
+            sanitizersBuilder_ = null;
+            sanitizers_ = other.sanitizers_;
+            bitField0_ = (bitField0_ & ~0x08000000);
+            sanitizersBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSanitizersFieldBuilder() : null;
+          } else {
+            sanitizersBuilder_.addAllMessages(other.sanitizers_);
+          }
+        }
+      }
       if (other.hasEnabled()) {
         setEnabled(other.getEnabled());
       }
@@ -5898,7 +6280,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!other.stopwords_.isEmpty()) {
         if (stopwords_.isEmpty()) {
           stopwords_ = other.stopwords_;
-          bitField0_ |= 0x10000000;
+          bitField0_ |= 0x80000000;
         } else {
           ensureStopwordsIsMutable();
           stopwords_.addAll(other.stopwords_);
@@ -5908,7 +6290,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!other.allow_.isEmpty()) {
         if (allow_.isEmpty()) {
           allow_ = other.allow_;
-          bitField0_ |= 0x20000000;
+          bitField1_ |= 0x00000001;
         } else {
           ensureAllowIsMutable();
           allow_.addAll(other.allow_);
@@ -5918,7 +6300,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!other.supersedes_.isEmpty()) {
         if (supersedes_.isEmpty()) {
           supersedes_ = other.supersedes_;
-          bitField0_ |= 0x40000000;
+          bitField1_ |= 0x00000002;
         } else {
           ensureSupersedesIsMutable();
           supersedes_.addAll(other.supersedes_);
@@ -5927,12 +6309,12 @@ io.prwarden.v1.Condition.Test defaultValue) {
       }
       if (!other.getEtag().isEmpty()) {
         etag_ = other.etag_;
-        bitField0_ |= 0x80000000;
+        bitField1_ |= 0x00000004;
         onChanged();
       }
       if (other.hasCreatedBy()) {
         createdBy_ = other.createdBy_;
-        bitField1_ |= 0x00000001;
+        bitField1_ |= 0x00000008;
         onChanged();
       }
       if (other.hasUpdatedAt()) {
@@ -5940,13 +6322,13 @@ io.prwarden.v1.Condition.Test defaultValue) {
       }
       if (other.hasUpdatedBy()) {
         updatedBy_ = other.updatedBy_;
-        bitField1_ |= 0x00000004;
+        bitField1_ |= 0x00000020;
         onChanged();
       }
       if (!other.skip_.isEmpty()) {
         if (skip_.isEmpty()) {
           skip_ = other.skip_;
-          bitField1_ |= 0x00000008;
+          bitField1_ |= 0x00000040;
         } else {
           ensureSkipIsMutable();
           skip_.addAll(other.skip_);
@@ -6069,41 +6451,41 @@ io.prwarden.v1.Condition.Test defaultValue) {
             } // case 122
             case 128: {
               enabled_ = input.readBool();
-              bitField0_ |= 0x02000000;
+              bitField0_ |= 0x10000000;
               break;
             } // case 128
             case 136: {
               mode_ = input.readEnum();
-              bitField0_ |= 0x04000000;
+              bitField0_ |= 0x20000000;
               break;
             } // case 136
             case 146: {
               etag_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x80000000;
+              bitField1_ |= 0x00000004;
               break;
             } // case 146
             case 154: {
               createdBy_ = input.readStringRequireUtf8();
-              bitField1_ |= 0x00000001;
+              bitField1_ |= 0x00000008;
               break;
             } // case 154
             case 162: {
               input.readMessage(
                   internalGetUpdatedAtFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField1_ |= 0x00000002;
+              bitField1_ |= 0x00000010;
               break;
             } // case 162
             case 170: {
               updatedBy_ = input.readStringRequireUtf8();
-              bitField1_ |= 0x00000004;
+              bitField1_ |= 0x00000020;
               break;
             } // case 170
             case 178: {
               input.readMessage(
                   internalGetEntropyFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x08000000;
+              bitField0_ |= 0x40000000;
               break;
             } // case 178
             case 186: {
@@ -6132,7 +6514,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
             } // case 210
             case 216: {
               confidence_ = input.readEnum();
-              bitField1_ |= 0x00000010;
+              bitField1_ |= 0x00000080;
               break;
             } // case 216
             case 322: {
@@ -6214,6 +6596,45 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField0_ |= 0x01000000;
               break;
             } // case 394
+            case 402: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sourcesBuilder_ == null) {
+                ensureSourcesIsMutable();
+                sources_.add(m);
+              } else {
+                sourcesBuilder_.addMessage(m);
+              }
+              break;
+            } // case 402
+            case 410: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sinksBuilder_ == null) {
+                ensureSinksIsMutable();
+                sinks_.add(m);
+              } else {
+                sinksBuilder_.addMessage(m);
+              }
+              break;
+            } // case 410
+            case 418: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sanitizersBuilder_ == null) {
+                ensureSanitizersIsMutable();
+                sanitizers_.add(m);
+              } else {
+                sanitizersBuilder_.addMessage(m);
+              }
+              break;
+            } // case 418
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -6424,7 +6845,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it.
+     * type `structure` `any` or `all` may stand for it, and type
+     * `taint` has none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -6449,7 +6871,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it.
+     * type `structure` `any` or `all` may stand for it, and type
+     * `taint` has none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -6475,7 +6898,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it.
+     * type `structure` `any` or `all` may stand for it, and type
+     * `taint` has none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -6497,7 +6921,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it.
+     * type `structure` `any` or `all` may stand for it, and type
+     * `taint` has none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -6516,7 +6941,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it.
+     * type `structure` `any` or `all` may stand for it, and type
+     * `taint` has none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -9780,6 +10206,960 @@ io.prwarden.v1.Condition.Test defaultValue) {
       return this;
     }
 
+    private java.util.List<io.prwarden.v1.Condition> sources_ =
+      java.util.Collections.emptyList();
+    private void ensureSourcesIsMutable() {
+      if (!((bitField0_ & 0x02000000) != 0)) {
+        sources_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sources_);
+        bitField0_ |= 0x02000000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sourcesBuilder_;
+
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSourcesList() {
+      if (sourcesBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sources_);
+      } else {
+        return sourcesBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public int getSourcesCount() {
+      if (sourcesBuilder_ == null) {
+        return sources_.size();
+      } else {
+        return sourcesBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition getSources(int index) {
+      if (sourcesBuilder_ == null) {
+        return sources_.get(index);
+      } else {
+        return sourcesBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder setSources(
+        int index, io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.set(index, value);
+        onChanged();
+      } else {
+        sourcesBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder setSources(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder addSources(io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.add(value);
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        int index, io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.add(index, value);
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder addAllSources(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sources_);
+        onChanged();
+      } else {
+        sourcesBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder clearSources() {
+      if (sourcesBuilder_ == null) {
+        sources_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x02000000);
+        onChanged();
+      } else {
+        sourcesBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public Builder removeSources(int index) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.remove(index);
+        onChanged();
+      } else {
+        sourcesBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSourcesBuilder(
+        int index) {
+      return internalGetSourcesFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSourcesOrBuilder(
+        int index) {
+      if (sourcesBuilder_ == null) {
+        return sources_.get(index);  } else {
+        return sourcesBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSourcesOrBuilderList() {
+      if (sourcesBuilder_ != null) {
+        return sourcesBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sources_);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSourcesBuilder() {
+      return internalGetSourcesFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSourcesBuilder(
+        int index) {
+      return internalGetSourcesFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 50 [json_name = "sources"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSourcesBuilderList() {
+      return internalGetSourcesFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSourcesFieldBuilder() {
+      if (sourcesBuilder_ == null) {
+        sourcesBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sources_,
+                ((bitField0_ & 0x02000000) != 0),
+                getParentForChildren(),
+                isClean());
+        sources_ = null;
+      }
+      return sourcesBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> sinks_ =
+      java.util.Collections.emptyList();
+    private void ensureSinksIsMutable() {
+      if (!((bitField0_ & 0x04000000) != 0)) {
+        sinks_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sinks_);
+        bitField0_ |= 0x04000000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sinksBuilder_;
+
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSinksList() {
+      if (sinksBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sinks_);
+      } else {
+        return sinksBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public int getSinksCount() {
+      if (sinksBuilder_ == null) {
+        return sinks_.size();
+      } else {
+        return sinksBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition getSinks(int index) {
+      if (sinksBuilder_ == null) {
+        return sinks_.get(index);
+      } else {
+        return sinksBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder setSinks(
+        int index, io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.set(index, value);
+        onChanged();
+      } else {
+        sinksBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder setSinks(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.add(value);
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        int index, io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.add(index, value);
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder addAllSinks(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sinks_);
+        onChanged();
+      } else {
+        sinksBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder clearSinks() {
+      if (sinksBuilder_ == null) {
+        sinks_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x04000000);
+        onChanged();
+      } else {
+        sinksBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public Builder removeSinks(int index) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.remove(index);
+        onChanged();
+      } else {
+        sinksBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSinksBuilder(
+        int index) {
+      return internalGetSinksFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSinksOrBuilder(
+        int index) {
+      if (sinksBuilder_ == null) {
+        return sinks_.get(index);  } else {
+        return sinksBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSinksOrBuilderList() {
+      if (sinksBuilder_ != null) {
+        return sinksBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sinks_);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSinksBuilder() {
+      return internalGetSinksFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSinksBuilder(
+        int index) {
+      return internalGetSinksFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 51 [json_name = "sinks"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSinksBuilderList() {
+      return internalGetSinksFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSinksFieldBuilder() {
+      if (sinksBuilder_ == null) {
+        sinksBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sinks_,
+                ((bitField0_ & 0x04000000) != 0),
+                getParentForChildren(),
+                isClean());
+        sinks_ = null;
+      }
+      return sinksBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> sanitizers_ =
+      java.util.Collections.emptyList();
+    private void ensureSanitizersIsMutable() {
+      if (!((bitField0_ & 0x08000000) != 0)) {
+        sanitizers_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sanitizers_);
+        bitField0_ |= 0x08000000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sanitizersBuilder_;
+
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSanitizersList() {
+      if (sanitizersBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sanitizers_);
+      } else {
+        return sanitizersBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public int getSanitizersCount() {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.size();
+      } else {
+        return sanitizersBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition getSanitizers(int index) {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.get(index);
+      } else {
+        return sanitizersBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder setSanitizers(
+        int index, io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.set(index, value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder setSanitizers(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.add(value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        int index, io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.add(index, value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder addAllSanitizers(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sanitizers_);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder clearSanitizers() {
+      if (sanitizersBuilder_ == null) {
+        sanitizers_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x08000000);
+        onChanged();
+      } else {
+        sanitizersBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public Builder removeSanitizers(int index) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.remove(index);
+        onChanged();
+      } else {
+        sanitizersBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSanitizersBuilder(
+        int index) {
+      return internalGetSanitizersFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
+        int index) {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.get(index);  } else {
+        return sanitizersBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSanitizersOrBuilderList() {
+      if (sanitizersBuilder_ != null) {
+        return sanitizersBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sanitizers_);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSanitizersBuilder() {
+      return internalGetSanitizersFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSanitizersBuilder(
+        int index) {
+      return internalGetSanitizersFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 52 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSanitizersBuilderList() {
+      return internalGetSanitizersFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSanitizersFieldBuilder() {
+      if (sanitizersBuilder_ == null) {
+        sanitizersBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sanitizers_,
+                ((bitField0_ & 0x08000000) != 0),
+                getParentForChildren(),
+                isClean());
+        sanitizers_ = null;
+      }
+      return sanitizersBuilder_;
+    }
+
     private boolean enabled_ ;
     /**
      * <pre>
@@ -9792,7 +11172,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     @java.lang.Override
     public boolean hasEnabled() {
-      return ((bitField0_ & 0x02000000) != 0);
+      return ((bitField0_ & 0x10000000) != 0);
     }
     /**
      * <pre>
@@ -9820,7 +11200,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder setEnabled(boolean value) {
 
       enabled_ = value;
-      bitField0_ |= 0x02000000;
+      bitField0_ |= 0x10000000;
       onChanged();
       return this;
     }
@@ -9834,7 +11214,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return This builder for chaining.
      */
     public Builder clearEnabled() {
-      bitField0_ = (bitField0_ & ~0x02000000);
+      bitField0_ = (bitField0_ & ~0x10000000);
       enabled_ = false;
       onChanged();
       return this;
@@ -9851,7 +11231,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the mode field is set.
      */
     @java.lang.Override public boolean hasMode() {
-      return ((bitField0_ & 0x04000000) != 0);
+      return ((bitField0_ & 0x20000000) != 0);
     }
     /**
      * <pre>
@@ -9877,7 +11257,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setModeValue(int value) {
       mode_ = value;
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x20000000;
       onChanged();
       return this;
     }
@@ -9907,7 +11287,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setMode(io.prwarden.v1.Rule.Mode value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField0_ |= 0x04000000;
+      bitField0_ |= 0x20000000;
       mode_ = value.getNumber();
       onChanged();
       return this;
@@ -9922,7 +11302,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return This builder for chaining.
      */
     public Builder clearMode() {
-      bitField0_ = (bitField0_ & ~0x04000000);
+      bitField0_ = (bitField0_ & ~0x20000000);
       mode_ = 0;
       onChanged();
       return this;
@@ -9940,7 +11320,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the entropy field is set.
      */
     public boolean hasEntropy() {
-      return ((bitField0_ & 0x08000000) != 0);
+      return ((bitField0_ & 0x40000000) != 0);
     }
     /**
      * <pre>
@@ -9973,7 +11353,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       } else {
         entropyBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x08000000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -9991,7 +11371,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       } else {
         entropyBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x08000000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return this;
     }
@@ -10004,7 +11384,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder mergeEntropy(io.prwarden.v1.Rule.Entropy value) {
       if (entropyBuilder_ == null) {
-        if (((bitField0_ & 0x08000000) != 0) &&
+        if (((bitField0_ & 0x40000000) != 0) &&
           entropy_ != null &&
           entropy_ != io.prwarden.v1.Rule.Entropy.getDefaultInstance()) {
           getEntropyBuilder().mergeFrom(value);
@@ -10015,7 +11395,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         entropyBuilder_.mergeFrom(value);
       }
       if (entropy_ != null) {
-        bitField0_ |= 0x08000000;
+        bitField0_ |= 0x40000000;
         onChanged();
       }
       return this;
@@ -10028,7 +11408,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public Builder clearEntropy() {
-      bitField0_ = (bitField0_ & ~0x08000000);
+      bitField0_ = (bitField0_ & ~0x40000000);
       entropy_ = null;
       if (entropyBuilder_ != null) {
         entropyBuilder_.dispose();
@@ -10045,7 +11425,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * <code>.prwarden.v1.Rule.Entropy entropy = 22 [json_name = "entropy"];</code>
      */
     public io.prwarden.v1.Rule.Entropy.Builder getEntropyBuilder() {
-      bitField0_ |= 0x08000000;
+      bitField0_ |= 0x40000000;
       onChanged();
       return internalGetEntropyFieldBuilder().getBuilder();
     }
@@ -10091,7 +11471,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!stopwords_.isModifiable()) {
         stopwords_ = new com.google.protobuf.LazyStringArrayList(stopwords_);
       }
-      bitField0_ |= 0x10000000;
+      bitField0_ |= 0x80000000;
     }
     /**
      * <pre>
@@ -10162,7 +11542,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.set(index, value);
-      bitField0_ |= 0x10000000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -10181,7 +11561,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x10000000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -10200,7 +11580,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       ensureStopwordsIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, stopwords_);
-      bitField0_ |= 0x10000000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -10216,7 +11596,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder clearStopwords() {
       stopwords_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x10000000);;
+      bitField0_ = (bitField0_ & ~0x80000000);;
       onChanged();
       return this;
     }
@@ -10236,7 +11616,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checkByteStringIsUtf8(value);
       ensureStopwordsIsMutable();
       stopwords_.add(value);
-      bitField0_ |= 0x10000000;
+      bitField0_ |= 0x80000000;
       onChanged();
       return this;
     }
@@ -10247,7 +11627,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!allow_.isModifiable()) {
         allow_ = new com.google.protobuf.LazyStringArrayList(allow_);
       }
-      bitField0_ |= 0x20000000;
+      bitField1_ |= 0x00000001;
     }
     /**
      * <pre>
@@ -10318,7 +11698,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.set(index, value);
-      bitField0_ |= 0x20000000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -10337,7 +11717,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x20000000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -10356,7 +11736,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       ensureAllowIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, allow_);
-      bitField0_ |= 0x20000000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -10372,7 +11752,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder clearAllow() {
       allow_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x20000000);;
+      bitField1_ = (bitField1_ & ~0x00000001);;
       onChanged();
       return this;
     }
@@ -10392,7 +11772,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checkByteStringIsUtf8(value);
       ensureAllowIsMutable();
       allow_.add(value);
-      bitField0_ |= 0x20000000;
+      bitField1_ |= 0x00000001;
       onChanged();
       return this;
     }
@@ -10403,7 +11783,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!supersedes_.isModifiable()) {
         supersedes_ = new com.google.protobuf.LazyStringArrayList(supersedes_);
       }
-      bitField0_ |= 0x40000000;
+      bitField1_ |= 0x00000002;
     }
     /**
      * <pre>
@@ -10484,7 +11864,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.set(index, value);
-      bitField0_ |= 0x40000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -10505,7 +11885,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x40000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -10526,7 +11906,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       ensureSupersedesIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, supersedes_);
-      bitField0_ |= 0x40000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -10544,7 +11924,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder clearSupersedes() {
       supersedes_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField0_ = (bitField0_ & ~0x40000000);;
+      bitField1_ = (bitField1_ & ~0x00000002);;
       onChanged();
       return this;
     }
@@ -10566,7 +11946,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checkByteStringIsUtf8(value);
       ensureSupersedesIsMutable();
       supersedes_.add(value);
-      bitField0_ |= 0x40000000;
+      bitField1_ |= 0x00000002;
       onChanged();
       return this;
     }
@@ -10629,7 +12009,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       etag_ = value;
-      bitField0_ |= 0x80000000;
+      bitField1_ |= 0x00000004;
       onChanged();
       return this;
     }
@@ -10644,7 +12024,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder clearEtag() {
       etag_ = getDefaultInstance().getEtag();
-      bitField0_ = (bitField0_ & ~0x80000000);
+      bitField1_ = (bitField1_ & ~0x00000004);
       onChanged();
       return this;
     }
@@ -10663,7 +12043,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       etag_ = value;
-      bitField0_ |= 0x80000000;
+      bitField1_ |= 0x00000004;
       onChanged();
       return this;
     }
@@ -10679,7 +12059,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the createdBy field is set.
      */
     public boolean hasCreatedBy() {
-      return ((bitField1_ & 0x00000001) != 0);
+      return ((bitField1_ & 0x00000008) != 0);
     }
     /**
      * <pre>
@@ -10738,7 +12118,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       createdBy_ = value;
-      bitField1_ |= 0x00000001;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }
@@ -10753,7 +12133,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder clearCreatedBy() {
       createdBy_ = getDefaultInstance().getCreatedBy();
-      bitField1_ = (bitField1_ & ~0x00000001);
+      bitField1_ = (bitField1_ & ~0x00000008);
       onChanged();
       return this;
     }
@@ -10772,7 +12152,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       createdBy_ = value;
-      bitField1_ |= 0x00000001;
+      bitField1_ |= 0x00000008;
       onChanged();
       return this;
     }
@@ -10789,7 +12169,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the updatedAt field is set.
      */
     public boolean hasUpdatedAt() {
-      return ((bitField1_ & 0x00000002) != 0);
+      return ((bitField1_ & 0x00000010) != 0);
     }
     /**
      * <pre>
@@ -10822,7 +12202,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(value);
       }
-      bitField1_ |= 0x00000002;
+      bitField1_ |= 0x00000010;
       onChanged();
       return this;
     }
@@ -10840,7 +12220,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       } else {
         updatedAtBuilder_.setMessage(builderForValue.build());
       }
-      bitField1_ |= 0x00000002;
+      bitField1_ |= 0x00000010;
       onChanged();
       return this;
     }
@@ -10853,7 +12233,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder mergeUpdatedAt(com.google.protobuf.Timestamp value) {
       if (updatedAtBuilder_ == null) {
-        if (((bitField1_ & 0x00000002) != 0) &&
+        if (((bitField1_ & 0x00000010) != 0) &&
           updatedAt_ != null &&
           updatedAt_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getUpdatedAtBuilder().mergeFrom(value);
@@ -10864,7 +12244,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         updatedAtBuilder_.mergeFrom(value);
       }
       if (updatedAt_ != null) {
-        bitField1_ |= 0x00000002;
+        bitField1_ |= 0x00000010;
         onChanged();
       }
       return this;
@@ -10877,7 +12257,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public Builder clearUpdatedAt() {
-      bitField1_ = (bitField1_ & ~0x00000002);
+      bitField1_ = (bitField1_ & ~0x00000010);
       updatedAt_ = null;
       if (updatedAtBuilder_ != null) {
         updatedAtBuilder_.dispose();
@@ -10894,7 +12274,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * <code>.google.protobuf.Timestamp updated_at = 20 [json_name = "updatedAt"];</code>
      */
     public com.google.protobuf.Timestamp.Builder getUpdatedAtBuilder() {
-      bitField1_ |= 0x00000002;
+      bitField1_ |= 0x00000010;
       onChanged();
       return internalGetUpdatedAtFieldBuilder().getBuilder();
     }
@@ -10944,7 +12324,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the updatedBy field is set.
      */
     public boolean hasUpdatedBy() {
-      return ((bitField1_ & 0x00000004) != 0);
+      return ((bitField1_ & 0x00000020) != 0);
     }
     /**
      * <pre>
@@ -11000,7 +12380,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       updatedBy_ = value;
-      bitField1_ |= 0x00000004;
+      bitField1_ |= 0x00000020;
       onChanged();
       return this;
     }
@@ -11014,7 +12394,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder clearUpdatedBy() {
       updatedBy_ = getDefaultInstance().getUpdatedBy();
-      bitField1_ = (bitField1_ & ~0x00000004);
+      bitField1_ = (bitField1_ & ~0x00000020);
       onChanged();
       return this;
     }
@@ -11032,7 +12412,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       updatedBy_ = value;
-      bitField1_ |= 0x00000004;
+      bitField1_ |= 0x00000020;
       onChanged();
       return this;
     }
@@ -11043,7 +12423,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!skip_.isModifiable()) {
         skip_ = new com.google.protobuf.LazyStringArrayList(skip_);
       }
-      bitField1_ |= 0x00000008;
+      bitField1_ |= 0x00000040;
     }
     /**
      * <pre>
@@ -11124,7 +12504,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.set(index, value);
-      bitField1_ |= 0x00000008;
+      bitField1_ |= 0x00000040;
       onChanged();
       return this;
     }
@@ -11145,7 +12525,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (value == null) { throw new NullPointerException(); }
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField1_ |= 0x00000008;
+      bitField1_ |= 0x00000040;
       onChanged();
       return this;
     }
@@ -11166,7 +12546,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       ensureSkipIsMutable();
       com.google.protobuf.AbstractMessageLite.Builder.addAll(
           values, skip_);
-      bitField1_ |= 0x00000008;
+      bitField1_ |= 0x00000040;
       onChanged();
       return this;
     }
@@ -11184,7 +12564,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder clearSkip() {
       skip_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
-      bitField1_ = (bitField1_ & ~0x00000008);;
+      bitField1_ = (bitField1_ & ~0x00000040);;
       onChanged();
       return this;
     }
@@ -11206,7 +12586,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checkByteStringIsUtf8(value);
       ensureSkipIsMutable();
       skip_.add(value);
-      bitField1_ |= 0x00000008;
+      bitField1_ |= 0x00000040;
       onChanged();
       return this;
     }
@@ -11222,7 +12602,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return Whether the confidence field is set.
      */
     @java.lang.Override public boolean hasConfidence() {
-      return ((bitField1_ & 0x00000010) != 0);
+      return ((bitField1_ & 0x00000080) != 0);
     }
     /**
      * <pre>
@@ -11248,7 +12628,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setConfidenceValue(int value) {
       confidence_ = value;
-      bitField1_ |= 0x00000010;
+      bitField1_ |= 0x00000080;
       onChanged();
       return this;
     }
@@ -11278,7 +12658,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      */
     public Builder setConfidence(io.prwarden.v1.Confidence.Level value) {
       if (value == null) { throw new NullPointerException(); }
-      bitField1_ |= 0x00000010;
+      bitField1_ |= 0x00000080;
       confidence_ = value.getNumber();
       onChanged();
       return this;
@@ -11293,7 +12673,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * @return This builder for chaining.
      */
     public Builder clearConfidence() {
-      bitField1_ = (bitField1_ & ~0x00000010);
+      bitField1_ = (bitField1_ & ~0x00000080);
       confidence_ = 0;
       onChanged();
       return this;

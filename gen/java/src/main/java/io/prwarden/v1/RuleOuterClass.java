@@ -220,7 +220,7 @@ public final class RuleOuterClass {
       "R\truleCount\0225\n\005scope\030\004 \001(\0162\032.prwarden.v1" +
       ".Ruleset.ScopeH\000R\005scope\210\001\001\"+\n\005Scope\022\017\n\013u" +
       "nspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo\020\002B\010\n\006_scop" +
-      "e\"\262\017\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n\004type\030\002 \001(\016" +
+      "e\"\325\020\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n\004type\030\002 \001(\016" +
       "2\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007p" +
       "attern\030\003 \001(\tR\007pattern\022\030\n\007message\030\004 \001(\tR\007" +
       "message\022<\n\010severity\030\005 \001(\0162\033.prwarden.v1." +
@@ -245,152 +245,160 @@ public final class RuleOuterClass {
       "warden.v1.ConditionH\007R\003has\210\001\001\022\024\n\005depth\030/" +
       " \001(\tR\005depth\0222\n\005where\0300 \003(\0132\034.prwarden.v1" +
       ".Rule.WhereEntryR\005where\022\024\n\005focus\0301 \001(\tR\005" +
-      "focus\022\035\n\007enabled\030\020 \001(\010H\010R\007enabled\210\001\001\022/\n\004" +
-      "mode\030\021 \001(\0162\026.prwarden.v1.Rule.ModeH\tR\004mo" +
-      "de\210\001\001\0223\n\007entropy\030\026 \001(\0132\031.prwarden.v1.Rul" +
-      "e.EntropyR\007entropy\022\034\n\tstopwords\030\027 \003(\tR\ts" +
-      "topwords\022\024\n\005allow\030\030 \003(\tR\005allow\022\036\n\nsupers" +
-      "edes\030\031 \003(\tR\nsupersedes\022\022\n\004etag\030\022 \001(\tR\004et" +
-      "ag\022\"\n\ncreated_by\030\023 \001(\tH\nR\tcreatedBy\210\001\001\0229" +
-      "\n\nupdated_at\030\024 \001(\0132\032.google.protobuf.Tim" +
-      "estampR\tupdatedAt\022\"\n\nupdated_by\030\025 \001(\tH\013R" +
-      "\tupdatedBy\210\001\001\022\022\n\004skip\030\032 \003(\tR\004skip\022B\n\ncon" +
-      "fidence\030\033 \001(\0162\035.prwarden.v1.Confidence.L" +
-      "evelH\014R\nconfidence\210\001\001\032;\n\005Paths\022\030\n\007includ" +
-      "e\030\001 \003(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclu" +
-      "de\0328\n\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_" +
-      "match\030\002 \003(\tR\007noMatch\0321\n\007Entropy\022\020\n\003min\030\001" +
-      " \001(\001R\003min\022\024\n\005group\030\002 \001(\005R\005group\032U\n\nWhere" +
-      "Entry\022\020\n\003key\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033" +
-      ".prwarden.v1.Condition.TestR\005value:\0028\001\"1" +
-      "\n\004Type\022\017\n\013unspecified\020\000\022\t\n\005regex\020\001\022\r\n\tst" +
-      "ructure\020\002\"6\n\004Mode\022\024\n\020mode_unspecified\020\000\022" +
-      "\013\n\007enforce\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_s" +
-      "everityB\010\n\006_scopeB\007\n\005_repoB\006\n\004_notB\t\n\007_i" +
-      "nsideB\r\n\013_not_insideB\006\n\004_hasB\n\n\010_enabled" +
-      "B\007\n\005_modeB\r\n\013_created_byB\r\n\013_updated_byB" +
-      "\r\n\013_confidence\"|\n\014MatchingCost\0220\n\024micros" +
-      "econds_per_mib\030\001 \001(\005R\022microsecondsPerMib" +
-      "\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH\000R\006" +
-      "advice\210\001\001B\t\n\007_advice\"\025\n\023ListRulesetsRequ" +
-      "est\"H\n\024ListRulesetsResponse\0220\n\010rulesets\030" +
-      "\001 \003(\0132\024.prwarden.v1.RulesetR\010rulesets\"&\n" +
-      "\020ListRulesRequest\022\022\n\004name\030\001 \001(\tR\004name\"<\n" +
-      "\021ListRulesResponse\022\'\n\005rules\030\001 \003(\0132\021.prwa" +
-      "rden.v1.RuleR\005rules\" \n\016GetRuleRequest\022\016\n" +
-      "\002id\030\001 \001(\tR\002id\"8\n\017GetRuleResponse\022%\n\004rule" +
-      "\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021Creat" +
-      "eRuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1" +
-      ".RuleR\004rule\";\n\022CreateRuleResponse\022%\n\004rul" +
-      "e\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n\021Upd" +
-      "ateRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rule\030\002" +
-      " \001(\0132\021.prwarden.v1.RuleR\004rule\022;\n\013update_" +
-      "mask\030\003 \001(\0132\032.google.protobuf.FieldMaskR\n" +
-      "updateMask\";\n\022UpdateRuleResponse\022%\n\004rule" +
-      "\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021Batc" +
-      "hRulesRequest\022\030\n\007version\030\001 \001(\005R\007version\022" +
-      "\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005rules" +
-      "\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001(\010R" +
-      "\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleChan" +
-      "ge\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036.prw" +
-      "arden.v1.RuleChange.ActionH\000R\006action\210\001\001\022" +
-      "\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013uns" +
-      "pecified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n\006de" +
-      "lete\020\003B\t\n\007_action\"\307\001\n\022BatchRulesResponse" +
-      "\0221\n\007changes\030\001 \003(\0132\027.prwarden.v1.RuleChan" +
-      "geR\007changes\022\030\n\007created\030\002 \001(\005R\007created\022\030\n" +
-      "\007updated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 \001(\005" +
-      "R\007deleted\022\034\n\tunchanged\030\005 \001(\005R\tunchanged\022" +
-      "\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesReques" +
-      "t\"l\n\023ExportRulesResponse\022\030\n\007version\030\001 \001(" +
-      "\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1." +
-      "RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026ListR" +
-      "uleHistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\tpag" +
-      "e_size\030\002 \001(\005R\010pageSize\022\035\n\npage_token\030\003 \001" +
-      "(\tR\tpageToken\"\274\002\n\027ListRuleHistoryRespons" +
-      "e\022D\n\007entries\030\001 \003(\0132*.prwarden.v1.ListRul" +
-      "eHistoryResponse.EntryR\007entries\022&\n\017next_" +
-      "page_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005Entr" +
-      "y\022*\n\002at\030\001 \001(\0132\032.google.protobuf.Timestam" +
-      "pR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\0162\036." +
+      "focus\0220\n\007sources\0302 \003(\0132\026.prwarden.v1.Con" +
+      "ditionR\007sources\022,\n\005sinks\0303 \003(\0132\026.prwarde" +
+      "n.v1.ConditionR\005sinks\0226\n\nsanitizers\0304 \003(" +
+      "\0132\026.prwarden.v1.ConditionR\nsanitizers\022\035\n" +
+      "\007enabled\030\020 \001(\010H\010R\007enabled\210\001\001\022/\n\004mode\030\021 \001" +
+      "(\0162\026.prwarden.v1.Rule.ModeH\tR\004mode\210\001\001\0223\n" +
+      "\007entropy\030\026 \001(\0132\031.prwarden.v1.Rule.Entrop" +
+      "yR\007entropy\022\034\n\tstopwords\030\027 \003(\tR\tstopwords" +
+      "\022\024\n\005allow\030\030 \003(\tR\005allow\022\036\n\nsupersedes\030\031 \003" +
+      "(\tR\nsupersedes\022\022\n\004etag\030\022 \001(\tR\004etag\022\"\n\ncr" +
+      "eated_by\030\023 \001(\tH\nR\tcreatedBy\210\001\001\0229\n\nupdate" +
+      "d_at\030\024 \001(\0132\032.google.protobuf.TimestampR\t" +
+      "updatedAt\022\"\n\nupdated_by\030\025 \001(\tH\013R\tupdated" +
+      "By\210\001\001\022\022\n\004skip\030\032 \003(\tR\004skip\022B\n\nconfidence\030" +
+      "\033 \001(\0162\035.prwarden.v1.Confidence.LevelH\014R\n" +
+      "confidence\210\001\001\032;\n\005Paths\022\030\n\007include\030\001 \003(\tR" +
+      "\007include\022\030\n\007exclude\030\002 \003(\tR\007exclude\0328\n\005Ca" +
+      "ses\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_match\030\002 " +
+      "\003(\tR\007noMatch\0321\n\007Entropy\022\020\n\003min\030\001 \001(\001R\003mi" +
+      "n\022\024\n\005group\030\002 \001(\005R\005group\032U\n\nWhereEntry\022\020\n" +
+      "\003key\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwarde" +
+      "n.v1.Condition.TestR\005value:\0028\001\"<\n\004Type\022\017" +
+      "\n\013unspecified\020\000\022\t\n\005regex\020\001\022\r\n\tstructure\020" +
+      "\002\022\t\n\005taint\020\003\"6\n\004Mode\022\024\n\020mode_unspecified" +
+      "\020\000\022\013\n\007enforce\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n" +
+      "\t_severityB\010\n\006_scopeB\007\n\005_repoB\006\n\004_notB\t\n" +
+      "\007_insideB\r\n\013_not_insideB\006\n\004_hasB\n\n\010_enab" +
+      "ledB\007\n\005_modeB\r\n\013_created_byB\r\n\013_updated_" +
+      "byB\r\n\013_confidence\"|\n\014MatchingCost\0220\n\024mic" +
+      "roseconds_per_mib\030\001 \001(\005R\022microsecondsPer" +
+      "Mib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006advice\030\003 \001(\tH" +
+      "\000R\006advice\210\001\001B\t\n\007_advice\"\025\n\023ListRulesetsR" +
+      "equest\"H\n\024ListRulesetsResponse\0220\n\010rulese" +
+      "ts\030\001 \003(\0132\024.prwarden.v1.RulesetR\010rulesets" +
+      "\"&\n\020ListRulesRequest\022\022\n\004name\030\001 \001(\tR\004name" +
+      "\"<\n\021ListRulesResponse\022\'\n\005rules\030\001 \003(\0132\021.p" +
+      "rwarden.v1.RuleR\005rules\" \n\016GetRuleRequest" +
+      "\022\016\n\002id\030\001 \001(\tR\002id\"8\n\017GetRuleResponse\022%\n\004r" +
+      "ule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021Cr" +
+      "eateRuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden" +
+      ".v1.RuleR\004rule\";\n\022CreateRuleResponse\022%\n\004" +
+      "rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n\021" +
+      "UpdateRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rul" +
+      "e\030\002 \001(\0132\021.prwarden.v1.RuleR\004rule\022;\n\013upda" +
+      "te_mask\030\003 \001(\0132\032.google.protobuf.FieldMas" +
+      "kR\nupdateMask\";\n\022UpdateRuleResponse\022%\n\004r" +
+      "ule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021B" +
+      "atchRulesRequest\022\030\n\007version\030\001 \001(\005R\007versi" +
+      "on\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005ru" +
+      "les\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001" +
+      "(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleC" +
+      "hange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036." +
       "prwarden.v1.RuleChange.ActionH\000R\006action\210" +
-      "\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR\004rul" +
-      "eB\t\n\007_action\"\275\006\n\017TestRuleRequest\022/\n\004type" +
-      "\030\001 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004type\210\001" +
-      "\001\022\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultiline" +
-      "\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004text\0223\n" +
-      "\007entropy\030\005 \001(\0132\031.prwarden.v1.Rule.Entrop" +
-      "yR\007entropy\022\034\n\tstopwords\030\006 \003(\tR\tstopwords" +
-      "\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002in\022\034" +
-      "\n\tlanguages\030\t \003(\tR\tlanguages\022(\n\003any\030\013 \003(" +
-      "\0132\026.prwarden.v1.ConditionR\003any\022(\n\003all\030\014 " +
-      "\003(\0132\026.prwarden.v1.ConditionR\003all\022-\n\003not\030" +
-      "\r \001(\0132\026.prwarden.v1.ConditionH\001R\003not\210\001\001\022" +
-      "3\n\006inside\030\016 \001(\0132\026.prwarden.v1.ConditionH" +
-      "\002R\006inside\210\001\001\022:\n\nnot_inside\030\017 \001(\0132\026.prwar" +
-      "den.v1.ConditionH\003R\tnotInside\210\001\001\022-\n\003has\030" +
-      "\020 \001(\0132\026.prwarden.v1.ConditionH\004R\003has\210\001\001\022" +
-      "\024\n\005depth\030\021 \001(\tR\005depth\022=\n\005where\030\022 \003(\0132\'.p" +
-      "rwarden.v1.TestRuleRequest.WhereEntryR\005w" +
-      "here\022\024\n\005focus\030\023 \001(\tR\005focus\032U\n\nWhereEntry" +
-      "\022\020\n\003key\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwa" +
-      "rden.v1.Condition.TestR\005value:\0028\001B\007\n\005_ty" +
-      "peB\006\n\004_notB\t\n\007_insideB\r\n\013_not_insideB\006\n\004" +
-      "_has\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132" +
-      "!.prwarden.v1.TestRuleResponse.HitR\004hits" +
-      "\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatchi" +
-      "ng_cost\030\003 \001(\0132\031.prwarden.v1.MatchingCost" +
-      "R\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004lin" +
-      "e\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 " +
-      "\001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendCol" +
-      "umn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021." +
-      "prwarden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R" +
-      "\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_la" +
-      "stB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rule" +
-      "s\030\001 \003(\0132&.prwarden.v1.TryRulesResponse.R" +
-      "uleHitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132)." +
-      "prwarden.v1.TryRulesResponse.PullRequest" +
-      "R\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007untried" +
-      "\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022" +
-      "\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(" +
-      "\005R\014pullRequests\022>\n\rmatching_cost\030\004 \001(\0132\031" +
-      ".prwarden.v1.MatchingCostR\014matchingCost\032" +
-      "\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010revi" +
-      "ewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 " +
-      "\001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010fin" +
-      "dings\030\005 \003(\0132\024.prwarden.v1.FindingR\010findi" +
-      "ngs\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005err" +
-      "or\030\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005erro" +
-      "r\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024" +
-      "\n\022DeleteRuleResponse2\374\007\n\013RuleService\022S\n\014" +
-      "ListRulesets\022 .prwarden.v1.ListRulesetsR" +
-      "equest\032!.prwarden.v1.ListRulesetsRespons" +
-      "e\022J\n\tListRules\022\035.prwarden.v1.ListRulesRe" +
-      "quest\032\036.prwarden.v1.ListRulesResponse\022D\n" +
-      "\007GetRule\022\033.prwarden.v1.GetRuleRequest\032\034." +
-      "prwarden.v1.GetRuleResponse\022`\n\nCreateRul" +
-      "e\022\036.prwarden.v1.CreateRuleRequest\032\037.prwa" +
-      "rden.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.c" +
-      "reate\022`\n\nUpdateRule\022\036.prwarden.v1.Update" +
-      "RuleRequest\032\037.prwarden.v1.UpdateRuleResp" +
-      "onse\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022\036." +
-      "prwarden.v1.BatchRulesRequest\032\037.prwarden" +
-      ".v1.BatchRulesResponse\"\017\262\373\030\013\n\trule.push(" +
-      "\001\022P\n\013ExportRules\022\037.prwarden.v1.ExportRul" +
-      "esRequest\032 .prwarden.v1.ExportRulesRespo" +
-      "nse\022\\\n\017ListRuleHistory\022#.prwarden.v1.Lis" +
-      "tRuleHistoryRequest\032$.prwarden.v1.ListRu" +
-      "leHistoryResponse\022f\n\010TestRule\022\034.prwarden" +
-      ".v1.TestRuleRequest\032\035.prwarden.v1.TestRu" +
-      "leResponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothin" +
-      "g\022f\n\010TryRules\022\034.prwarden.v1.TryRulesRequ" +
-      "est\032\035.prwarden.v1.TryRulesResponse\"\035\262\373\030\031" +
-      "\n\004NONE\022\021it stores nothing\022`\n\nDeleteRule\022" +
-      "\036.prwarden.v1.DeleteRuleRequest\032\037.prward" +
-      "en.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013rule.del" +
-      "eteBN\n\016io.prwarden.v1P\001Z:github.com/prwa" +
-      "rden/prwarden/gen/go/prwarden/v1;prwarde" +
-      "nv1b\006proto3"
+      "\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013" +
+      "unspecified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n" +
+      "\006delete\020\003B\t\n\007_action\"\307\001\n\022BatchRulesRespo" +
+      "nse\0221\n\007changes\030\001 \003(\0132\027.prwarden.v1.RuleC" +
+      "hangeR\007changes\022\030\n\007created\030\002 \001(\005R\007created" +
+      "\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 " +
+      "\001(\005R\007deleted\022\034\n\tunchanged\030\005 \001(\005R\tunchang" +
+      "ed\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesReq" +
+      "uest\"l\n\023ExportRulesResponse\022\030\n\007version\030\001" +
+      " \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden." +
+      "v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026Li" +
+      "stRuleHistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\t" +
+      "page_size\030\002 \001(\005R\010pageSize\022\035\n\npage_token\030" +
+      "\003 \001(\tR\tpageToken\"\274\002\n\027ListRuleHistoryResp" +
+      "onse\022D\n\007entries\030\001 \003(\0132*.prwarden.v1.List" +
+      "RuleHistoryResponse.EntryR\007entries\022&\n\017ne" +
+      "xt_page_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005E" +
+      "ntry\022*\n\002at\030\001 \001(\0132\032.google.protobuf.Times" +
+      "tampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\016" +
+      "2\036.prwarden.v1.RuleChange.ActionH\000R\006acti" +
+      "on\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR\004" +
+      "ruleB\t\n\007_action\"\325\007\n\017TestRuleRequest\022/\n\004t" +
+      "ype\030\001 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004typ" +
+      "e\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultil" +
+      "ine\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004text" +
+      "\0223\n\007entropy\030\005 \001(\0132\031.prwarden.v1.Rule.Ent" +
+      "ropyR\007entropy\022\034\n\tstopwords\030\006 \003(\tR\tstopwo" +
+      "rds\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002i" +
+      "n\022\034\n\tlanguages\030\t \003(\tR\tlanguages\022(\n\003any\030\013" +
+      " \003(\0132\026.prwarden.v1.ConditionR\003any\022(\n\003all" +
+      "\030\014 \003(\0132\026.prwarden.v1.ConditionR\003all\022-\n\003n" +
+      "ot\030\r \001(\0132\026.prwarden.v1.ConditionH\001R\003not\210" +
+      "\001\001\0223\n\006inside\030\016 \001(\0132\026.prwarden.v1.Conditi" +
+      "onH\002R\006inside\210\001\001\022:\n\nnot_inside\030\017 \001(\0132\026.pr" +
+      "warden.v1.ConditionH\003R\tnotInside\210\001\001\022-\n\003h" +
+      "as\030\020 \001(\0132\026.prwarden.v1.ConditionH\004R\003has\210" +
+      "\001\001\022\024\n\005depth\030\021 \001(\tR\005depth\022=\n\005where\030\022 \003(\0132" +
+      "\'.prwarden.v1.TestRuleRequest.WhereEntry" +
+      "R\005where\022\024\n\005focus\030\023 \001(\tR\005focus\0220\n\007sources" +
+      "\030\024 \003(\0132\026.prwarden.v1.ConditionR\007sources\022" +
+      ",\n\005sinks\030\025 \003(\0132\026.prwarden.v1.ConditionR\005" +
+      "sinks\0226\n\nsanitizers\030\026 \003(\0132\026.prwarden.v1." +
+      "ConditionR\nsanitizers\032U\n\nWhereEntry\022\020\n\003k" +
+      "ey\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwarden." +
+      "v1.Condition.TestR\005value:\0028\001B\007\n\005_typeB\006\n" +
+      "\004_notB\t\n\007_insideB\r\n\013_not_insideB\006\n\004_has\"" +
+      "\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132!.prw" +
+      "arden.v1.TestRuleResponse.HitR\004hits\022\034\n\tt" +
+      "runcated\030\002 \001(\010R\ttruncated\022>\n\rmatching_co" +
+      "st\030\003 \001(\0132\031.prwarden.v1.MatchingCostR\014mat" +
+      "chingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026\n\006" +
+      "column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 \001(\005R\007" +
+      "endLine\022\035\n\nend_column\030\004 \001(\005R\tendColumn\"~" +
+      "\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021.prwar" +
+      "den.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R\004last" +
+      "\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB\007\n" +
+      "\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rules\030\001 \003" +
+      "(\0132&.prwarden.v1.TryRulesResponse.RuleHi" +
+      "tsR\005rules\022N\n\rpull_requests\030\002 \003(\0132).prwar" +
+      "den.v1.TryRulesResponse.PullRequestR\014pul" +
+      "lRequests\022\030\n\007untried\030\003 \001(\005R\007untried\032\234\001\n\010" +
+      "RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022\n\004hit" +
+      "s\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(\005R\014pu" +
+      "llRequests\022>\n\rmatching_cost\030\004 \001(\0132\031.prwa" +
+      "rden.v1.MatchingCostR\014matchingCost\032\357\001\n\013P" +
+      "ullRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 \001(\005R\010" +
+      "prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010findings" +
+      "\030\005 \003(\0132\024.prwarden.v1.FindingR\010findings\022\034" +
+      "\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005error\030\007 " +
+      "\001(\0132\030.prwarden.v1.ReviewErrorR\005error\"#\n\021" +
+      "DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022Del" +
+      "eteRuleResponse2\374\007\n\013RuleService\022S\n\014ListR" +
+      "ulesets\022 .prwarden.v1.ListRulesetsReques" +
+      "t\032!.prwarden.v1.ListRulesetsResponse\022J\n\t" +
+      "ListRules\022\035.prwarden.v1.ListRulesRequest" +
+      "\032\036.prwarden.v1.ListRulesResponse\022D\n\007GetR" +
+      "ule\022\033.prwarden.v1.GetRuleRequest\032\034.prwar" +
+      "den.v1.GetRuleResponse\022`\n\nCreateRule\022\036.p" +
+      "rwarden.v1.CreateRuleRequest\032\037.prwarden." +
+      "v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.create" +
+      "\022`\n\nUpdateRule\022\036.prwarden.v1.UpdateRuleR" +
+      "equest\032\037.prwarden.v1.UpdateRuleResponse\"" +
+      "\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022\036.prwar" +
+      "den.v1.BatchRulesRequest\032\037.prwarden.v1.B" +
+      "atchRulesResponse\"\017\262\373\030\013\n\trule.push(\001\022P\n\013" +
+      "ExportRules\022\037.prwarden.v1.ExportRulesReq" +
+      "uest\032 .prwarden.v1.ExportRulesResponse\022\\" +
+      "\n\017ListRuleHistory\022#.prwarden.v1.ListRule" +
+      "HistoryRequest\032$.prwarden.v1.ListRuleHis" +
+      "toryResponse\022f\n\010TestRule\022\034.prwarden.v1.T" +
+      "estRuleRequest\032\035.prwarden.v1.TestRuleRes" +
+      "ponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022f\n\010" +
+      "TryRules\022\034.prwarden.v1.TryRulesRequest\032\035" +
+      ".prwarden.v1.TryRulesResponse\"\035\262\373\030\031\n\004NON" +
+      "E\022\021it stores nothing\022`\n\nDeleteRule\022\036.prw" +
+      "arden.v1.DeleteRuleRequest\032\037.prwarden.v1" +
+      ".DeleteRuleResponse\"\021\262\373\030\r\n\013rule.deleteBN" +
+      "\n\016io.prwarden.v1P\001Z:github.com/prwarden/" +
+      "prwarden/gen/go/prwarden/v1;prwardenv1b\006" +
+      "proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -413,7 +421,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Confidence", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Confidence", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -557,7 +565,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
-        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", });
+        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", });
     internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor =
       internal_static_prwarden_v1_TestRuleRequest_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_TestRuleRequest_WhereEntry_fieldAccessorTable = new

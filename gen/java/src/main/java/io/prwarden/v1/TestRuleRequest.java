@@ -47,6 +47,9 @@ private static final long serialVersionUID = 0L;
     all_ = java.util.Collections.emptyList();
     depth_ = "";
     focus_ = "";
+    sources_ = java.util.Collections.emptyList();
+    sinks_ = java.util.Collections.emptyList();
+    sanitizers_ = java.util.Collections.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -943,6 +946,194 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
   }
 
+  public static final int SOURCES_FIELD_NUMBER = 20;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sources_;
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSourcesList() {
+    return sources_;
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSourcesOrBuilderList() {
+    return sources_;
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public int getSourcesCount() {
+    return sources_.size();
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSources(int index) {
+    return sources_.get(index);
+  }
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSourcesOrBuilder(
+      int index) {
+    return sources_.get(index);
+  }
+
+  public static final int SINKS_FIELD_NUMBER = 21;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sinks_;
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSinksList() {
+    return sinks_;
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSinksOrBuilderList() {
+    return sinks_;
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public int getSinksCount() {
+    return sinks_.size();
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSinks(int index) {
+    return sinks_.get(index);
+  }
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSinksOrBuilder(
+      int index) {
+    return sinks_.get(index);
+  }
+
+  public static final int SANITIZERS_FIELD_NUMBER = 22;
+  @SuppressWarnings("serial")
+  private java.util.List<io.prwarden.v1.Condition> sanitizers_;
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.prwarden.v1.Condition> getSanitizersList() {
+    return sanitizers_;
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSanitizersOrBuilderList() {
+    return sanitizers_;
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public int getSanitizersCount() {
+    return sanitizers_.size();
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Condition getSanitizers(int index) {
+    return sanitizers_.get(index);
+  }
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
+      int index) {
+    return sanitizers_.get(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1013,6 +1204,15 @@ io.prwarden.v1.Condition.Test defaultValue) {
         18);
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 19, focus_);
+    }
+    for (int i = 0; i < sources_.size(); i++) {
+      output.writeMessage(20, sources_.get(i));
+    }
+    for (int i = 0; i < sinks_.size(); i++) {
+      output.writeMessage(21, sinks_.get(i));
+    }
+    for (int i = 0; i < sanitizers_.size(); i++) {
+      output.writeMessage(22, sanitizers_.get(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -1113,6 +1313,18 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(focus_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(19, focus_);
     }
+    for (int i = 0; i < sources_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(20, sources_.get(i));
+    }
+    for (int i = 0; i < sinks_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(21, sinks_.get(i));
+    }
+    for (int i = 0; i < sanitizers_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(22, sanitizers_.get(i));
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1181,6 +1393,12 @@ io.prwarden.v1.Condition.Test defaultValue) {
         other.internalGetWhere())) return false;
     if (!getFocus()
         .equals(other.getFocus())) return false;
+    if (!getSourcesList()
+        .equals(other.getSourcesList())) return false;
+    if (!getSinksList()
+        .equals(other.getSinksList())) return false;
+    if (!getSanitizersList()
+        .equals(other.getSanitizersList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1255,6 +1473,18 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     hash = (37 * hash) + FOCUS_FIELD_NUMBER;
     hash = (53 * hash) + getFocus().hashCode();
+    if (getSourcesCount() > 0) {
+      hash = (37 * hash) + SOURCES_FIELD_NUMBER;
+      hash = (53 * hash) + getSourcesList().hashCode();
+    }
+    if (getSinksCount() > 0) {
+      hash = (37 * hash) + SINKS_FIELD_NUMBER;
+      hash = (53 * hash) + getSinksList().hashCode();
+    }
+    if (getSanitizersCount() > 0) {
+      hash = (37 * hash) + SANITIZERS_FIELD_NUMBER;
+      hash = (53 * hash) + getSanitizersList().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -1418,6 +1648,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
         internalGetInsideFieldBuilder();
         internalGetNotInsideFieldBuilder();
         internalGetHasFieldBuilder();
+        internalGetSourcesFieldBuilder();
+        internalGetSinksFieldBuilder();
+        internalGetSanitizersFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1478,6 +1711,27 @@ io.prwarden.v1.Condition.Test defaultValue) {
       depth_ = "";
       internalGetMutableWhere().clear();
       focus_ = "";
+      if (sourcesBuilder_ == null) {
+        sources_ = java.util.Collections.emptyList();
+      } else {
+        sources_ = null;
+        sourcesBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00040000);
+      if (sinksBuilder_ == null) {
+        sinks_ = java.util.Collections.emptyList();
+      } else {
+        sinks_ = null;
+        sinksBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00080000);
+      if (sanitizersBuilder_ == null) {
+        sanitizers_ = java.util.Collections.emptyList();
+      } else {
+        sanitizers_ = null;
+        sanitizersBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00100000);
       return this;
     }
 
@@ -1528,6 +1782,33 @@ io.prwarden.v1.Condition.Test defaultValue) {
         result.all_ = all_;
       } else {
         result.all_ = allBuilder_.build();
+      }
+      if (sourcesBuilder_ == null) {
+        if (((bitField0_ & 0x00040000) != 0)) {
+          sources_ = java.util.Collections.unmodifiableList(sources_);
+          bitField0_ = (bitField0_ & ~0x00040000);
+        }
+        result.sources_ = sources_;
+      } else {
+        result.sources_ = sourcesBuilder_.build();
+      }
+      if (sinksBuilder_ == null) {
+        if (((bitField0_ & 0x00080000) != 0)) {
+          sinks_ = java.util.Collections.unmodifiableList(sinks_);
+          bitField0_ = (bitField0_ & ~0x00080000);
+        }
+        result.sinks_ = sinks_;
+      } else {
+        result.sinks_ = sinksBuilder_.build();
+      }
+      if (sanitizersBuilder_ == null) {
+        if (((bitField0_ & 0x00100000) != 0)) {
+          sanitizers_ = java.util.Collections.unmodifiableList(sanitizers_);
+          bitField0_ = (bitField0_ & ~0x00100000);
+        }
+        result.sanitizers_ = sanitizers_;
+      } else {
+        result.sanitizers_ = sanitizersBuilder_.build();
       }
     }
 
@@ -1753,6 +2034,84 @@ io.prwarden.v1.Condition.Test defaultValue) {
         bitField0_ |= 0x00020000;
         onChanged();
       }
+      if (sourcesBuilder_ == null) {
+        if (!other.sources_.isEmpty()) {
+          if (sources_.isEmpty()) {
+            sources_ = other.sources_;
+            bitField0_ = (bitField0_ & ~0x00040000);
+          } else {
+            ensureSourcesIsMutable();
+            sources_.addAll(other.sources_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sources_.isEmpty()) {
+          if (sourcesBuilder_.isEmpty()) {
+            sourcesBuilder_.dispose();
+            sourcesBuilder_ = null;
+            sources_ = other.sources_;
+            bitField0_ = (bitField0_ & ~0x00040000);
+            sourcesBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSourcesFieldBuilder() : null;
+          } else {
+            sourcesBuilder_.addAllMessages(other.sources_);
+          }
+        }
+      }
+      if (sinksBuilder_ == null) {
+        if (!other.sinks_.isEmpty()) {
+          if (sinks_.isEmpty()) {
+            sinks_ = other.sinks_;
+            bitField0_ = (bitField0_ & ~0x00080000);
+          } else {
+            ensureSinksIsMutable();
+            sinks_.addAll(other.sinks_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sinks_.isEmpty()) {
+          if (sinksBuilder_.isEmpty()) {
+            sinksBuilder_.dispose();
+            sinksBuilder_ = null;
+            sinks_ = other.sinks_;
+            bitField0_ = (bitField0_ & ~0x00080000);
+            sinksBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSinksFieldBuilder() : null;
+          } else {
+            sinksBuilder_.addAllMessages(other.sinks_);
+          }
+        }
+      }
+      if (sanitizersBuilder_ == null) {
+        if (!other.sanitizers_.isEmpty()) {
+          if (sanitizers_.isEmpty()) {
+            sanitizers_ = other.sanitizers_;
+            bitField0_ = (bitField0_ & ~0x00100000);
+          } else {
+            ensureSanitizersIsMutable();
+            sanitizers_.addAll(other.sanitizers_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.sanitizers_.isEmpty()) {
+          if (sanitizersBuilder_.isEmpty()) {
+            sanitizersBuilder_.dispose();
+            sanitizersBuilder_ = null;
+            sanitizers_ = other.sanitizers_;
+            bitField0_ = (bitField0_ & ~0x00100000);
+            sanitizersBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetSanitizersFieldBuilder() : null;
+          } else {
+            sanitizersBuilder_.addAllMessages(other.sanitizers_);
+          }
+        }
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -1903,6 +2262,45 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField0_ |= 0x00020000;
               break;
             } // case 154
+            case 162: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sourcesBuilder_ == null) {
+                ensureSourcesIsMutable();
+                sources_.add(m);
+              } else {
+                sourcesBuilder_.addMessage(m);
+              }
+              break;
+            } // case 162
+            case 170: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sinksBuilder_ == null) {
+                ensureSinksIsMutable();
+                sinks_.add(m);
+              } else {
+                sinksBuilder_.addMessage(m);
+              }
+              break;
+            } // case 170
+            case 178: {
+              io.prwarden.v1.Condition m =
+                  input.readMessage(
+                      io.prwarden.v1.Condition.parser(),
+                      extensionRegistry);
+              if (sanitizersBuilder_ == null) {
+                ensureSanitizersIsMutable();
+                sanitizers_.add(m);
+              } else {
+                sanitizersBuilder_.addMessage(m);
+              }
+              break;
+            } // case 178
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -4623,6 +5021,960 @@ io.prwarden.v1.Condition.Test defaultValue) {
       bitField0_ |= 0x00020000;
       onChanged();
       return this;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> sources_ =
+      java.util.Collections.emptyList();
+    private void ensureSourcesIsMutable() {
+      if (!((bitField0_ & 0x00040000) != 0)) {
+        sources_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sources_);
+        bitField0_ |= 0x00040000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sourcesBuilder_;
+
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSourcesList() {
+      if (sourcesBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sources_);
+      } else {
+        return sourcesBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public int getSourcesCount() {
+      if (sourcesBuilder_ == null) {
+        return sources_.size();
+      } else {
+        return sourcesBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition getSources(int index) {
+      if (sourcesBuilder_ == null) {
+        return sources_.get(index);
+      } else {
+        return sourcesBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder setSources(
+        int index, io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.set(index, value);
+        onChanged();
+      } else {
+        sourcesBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder setSources(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder addSources(io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.add(value);
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        int index, io.prwarden.v1.Condition value) {
+      if (sourcesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSourcesIsMutable();
+        sources_.add(index, value);
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder addSources(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sourcesBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder addAllSources(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sources_);
+        onChanged();
+      } else {
+        sourcesBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder clearSources() {
+      if (sourcesBuilder_ == null) {
+        sources_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00040000);
+        onChanged();
+      } else {
+        sourcesBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public Builder removeSources(int index) {
+      if (sourcesBuilder_ == null) {
+        ensureSourcesIsMutable();
+        sources_.remove(index);
+        onChanged();
+      } else {
+        sourcesBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSourcesBuilder(
+        int index) {
+      return internalGetSourcesFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSourcesOrBuilder(
+        int index) {
+      if (sourcesBuilder_ == null) {
+        return sources_.get(index);  } else {
+        return sourcesBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSourcesOrBuilderList() {
+      if (sourcesBuilder_ != null) {
+        return sourcesBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sources_);
+      }
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSourcesBuilder() {
+      return internalGetSourcesFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSourcesBuilder(
+        int index) {
+      return internalGetSourcesFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+     * name from there on. The fields up to `sanitizers` are refused with other types.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSourcesBuilderList() {
+      return internalGetSourcesFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSourcesFieldBuilder() {
+      if (sourcesBuilder_ == null) {
+        sourcesBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sources_,
+                ((bitField0_ & 0x00040000) != 0),
+                getParentForChildren(),
+                isClean());
+        sources_ = null;
+      }
+      return sourcesBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> sinks_ =
+      java.util.Collections.emptyList();
+    private void ensureSinksIsMutable() {
+      if (!((bitField0_ & 0x00080000) != 0)) {
+        sinks_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sinks_);
+        bitField0_ |= 0x00080000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sinksBuilder_;
+
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSinksList() {
+      if (sinksBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sinks_);
+      } else {
+        return sinksBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public int getSinksCount() {
+      if (sinksBuilder_ == null) {
+        return sinks_.size();
+      } else {
+        return sinksBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition getSinks(int index) {
+      if (sinksBuilder_ == null) {
+        return sinks_.get(index);
+      } else {
+        return sinksBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder setSinks(
+        int index, io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.set(index, value);
+        onChanged();
+      } else {
+        sinksBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder setSinks(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.add(value);
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        int index, io.prwarden.v1.Condition value) {
+      if (sinksBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSinksIsMutable();
+        sinks_.add(index, value);
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder addSinks(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sinksBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder addAllSinks(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sinks_);
+        onChanged();
+      } else {
+        sinksBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder clearSinks() {
+      if (sinksBuilder_ == null) {
+        sinks_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00080000);
+        onChanged();
+      } else {
+        sinksBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public Builder removeSinks(int index) {
+      if (sinksBuilder_ == null) {
+        ensureSinksIsMutable();
+        sinks_.remove(index);
+        onChanged();
+      } else {
+        sinksBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSinksBuilder(
+        int index) {
+      return internalGetSinksFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSinksOrBuilder(
+        int index) {
+      if (sinksBuilder_ == null) {
+        return sinks_.get(index);  } else {
+        return sinksBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSinksOrBuilderList() {
+      if (sinksBuilder_ != null) {
+        return sinksBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sinks_);
+      }
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSinksBuilder() {
+      return internalGetSinksFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSinksBuilder(
+        int index) {
+      return internalGetSinksFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Where values must not arrive; without `focus` anywhere in the code that is found.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSinksBuilderList() {
+      return internalGetSinksFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSinksFieldBuilder() {
+      if (sinksBuilder_ == null) {
+        sinksBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sinks_,
+                ((bitField0_ & 0x00080000) != 0),
+                getParentForChildren(),
+                isClean());
+        sinks_ = null;
+      }
+      return sinksBuilder_;
+    }
+
+    private java.util.List<io.prwarden.v1.Condition> sanitizers_ =
+      java.util.Collections.emptyList();
+    private void ensureSanitizersIsMutable() {
+      if (!((bitField0_ & 0x00100000) != 0)) {
+        sanitizers_ = new java.util.ArrayList<io.prwarden.v1.Condition>(sanitizers_);
+        bitField0_ |= 0x00100000;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> sanitizersBuilder_;
+
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition> getSanitizersList() {
+      if (sanitizersBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(sanitizers_);
+      } else {
+        return sanitizersBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public int getSanitizersCount() {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.size();
+      } else {
+        return sanitizersBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition getSanitizers(int index) {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.get(index);
+      } else {
+        return sanitizersBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder setSanitizers(
+        int index, io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.set(index, value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder setSanitizers(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.add(value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        int index, io.prwarden.v1.Condition value) {
+      if (sanitizersBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureSanitizersIsMutable();
+        sanitizers_.add(index, value);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.add(builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder addSanitizers(
+        int index, io.prwarden.v1.Condition.Builder builderForValue) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        sanitizersBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder addAllSanitizers(
+        java.lang.Iterable<? extends io.prwarden.v1.Condition> values) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, sanitizers_);
+        onChanged();
+      } else {
+        sanitizersBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder clearSanitizers() {
+      if (sanitizersBuilder_ == null) {
+        sanitizers_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00100000);
+        onChanged();
+      } else {
+        sanitizersBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public Builder removeSanitizers(int index) {
+      if (sanitizersBuilder_ == null) {
+        ensureSanitizersIsMutable();
+        sanitizers_.remove(index);
+        onChanged();
+      } else {
+        sanitizersBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder getSanitizersBuilder(
+        int index) {
+      return internalGetSanitizersFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
+        int index) {
+      if (sanitizersBuilder_ == null) {
+        return sanitizers_.get(index);  } else {
+        return sanitizersBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+         getSanitizersOrBuilderList() {
+      if (sanitizersBuilder_ != null) {
+        return sanitizersBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(sanitizers_);
+      }
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSanitizersBuilder() {
+      return internalGetSanitizersFieldBuilder().addBuilder(
+          io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public io.prwarden.v1.Condition.Builder addSanitizersBuilder(
+        int index) {
+      return internalGetSanitizersFieldBuilder().addBuilder(
+          index, io.prwarden.v1.Condition.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What makes values harmless.
+     * </pre>
+     *
+     * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+     */
+    public java.util.List<io.prwarden.v1.Condition.Builder> 
+         getSanitizersBuilderList() {
+      return internalGetSanitizersFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder> 
+        internalGetSanitizersFieldBuilder() {
+      if (sanitizersBuilder_ == null) {
+        sanitizersBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.prwarden.v1.Condition, io.prwarden.v1.Condition.Builder, io.prwarden.v1.ConditionOrBuilder>(
+                sanitizers_,
+                ((bitField0_ & 0x00100000) != 0),
+                getParentForChildren(),
+                isClean());
+        sanitizers_ = null;
+      }
+      return sanitizersBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.TestRuleRequest)

@@ -577,4 +577,141 @@ io.prwarden.v1.Condition.Test defaultValue);
    */
   com.google.protobuf.ByteString
       getFocusBytes();
+
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getSourcesList();
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  io.prwarden.v1.Condition getSources(int index);
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  int getSourcesCount();
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSourcesOrBuilderList();
+  /**
+   * <pre>
+   * With type `taint`, where values come in: conditions, whose `focus` on a name is that
+   * name from there on. The fields up to `sanitizers` are refused with other types.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sources = 20 [json_name = "sources"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getSourcesOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getSinksList();
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  io.prwarden.v1.Condition getSinks(int index);
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  int getSinksCount();
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSinksOrBuilderList();
+  /**
+   * <pre>
+   * Where values must not arrive; without `focus` anywhere in the code that is found.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sinks = 21 [json_name = "sinks"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getSinksOrBuilder(
+      int index);
+
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  java.util.List<io.prwarden.v1.Condition> 
+      getSanitizersList();
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  io.prwarden.v1.Condition getSanitizers(int index);
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  int getSanitizersCount();
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  java.util.List<? extends io.prwarden.v1.ConditionOrBuilder> 
+      getSanitizersOrBuilderList();
+  /**
+   * <pre>
+   * What makes values harmless.
+   * </pre>
+   *
+   * <code>repeated .prwarden.v1.Condition sanitizers = 22 [json_name = "sanitizers"];</code>
+   */
+  io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
+      int index);
 }
