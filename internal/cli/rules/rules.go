@@ -394,14 +394,3 @@ var sureness = map[rule.Confidence]string{
 	rule.ConfidenceMedium: "medium: right in at least 7 of 10 findings",
 	rule.ConfidenceLow:    "low: often wrong, so what it finds is hidden unless the policy counts it",
 }
-
-// about says what entropy asks for beside that.
-func about(e rule.EntropyDocument) (text string) {
-	if e.Group > 0 {
-		text = fmt.Sprintf(", that of group %d", e.Group)
-	}
-	if e.Min > 0 {
-		text += fmt.Sprintf(", with %g bits for each byte", e.Min)
-	}
-	return text
-}
