@@ -24,6 +24,7 @@ func NewFile(t *syntax.Text) *File { return &File{Text: t} }
 // each for some hashes.
 type index struct {
 	hash []uint32
+	size []int32 // of the lists
 	head []int32 // the first token of a list, -1 for none
 	next []int32 // the next one of its list, likewise
 }
@@ -36,7 +37,10 @@ func (f *File) tokenIndex() *index {
 	for size < len(f.Tokens) {
 		size *= 2
 	}
-	x := &index{make([]uint32, len(f.Tokens)), make([]int32, size), make([]int32, len(f.Tokens))}
+	x := &index{
+		hash: make([]uint32, len(f.Tokens)), size: make([]int32, size), head: make([]int32, size),
+		next: make([]int32, len(f.Tokens)),
+	}
 	for i := range x.head {
 		x.head[i] = -1
 	}
@@ -46,6 +50,7 @@ func (f *File) tokenIndex() *index {
 		at := &x.head[int(h)&(size-1)]
 		x.hash[i], x.next[i] = h, *at
 		*at = int32(i)
+		x.size[int(h)&(size-1)]++
 	}
 	f.index = x
 
@@ -157,7 +162,14 @@ func (s *search) starts(p *pattern, try func(i int) bool) {
 // segment in which a match begins, up to the last such word.
 func (s *search) before(p *pattern) []int32 {
 	x := s.file.tokenIndex()
-	if p.anchor < 0 {
+	anchor, least := uint32(0), int32(-1)
+	for _, k := range p.anchors {
+		h := p.hashes[k]
+		if n := x.size[int(h)&(len(x.head)-1)]; least < 0 || n < least {
+			anchor, least = h, n
+		}
+	}
+	if least < 0 {
 		all := make([]int32, len(s.tokens))
 		for i := range all {
 			all[i] = int32(i)
@@ -169,7 +181,7 @@ func (s *search) before(p *pattern) []int32 {
 	segments := s.file.segments()
 	reached := map[int32]int32{} // by the start of a segment
 	var all []int32
-	x.at(p.hashes[p.anchor], func(i int) bool {
+	x.at(anchor, func(i int) bool {
 		start := segments[i]
 		from, ok := reached[start]
 		if !ok {

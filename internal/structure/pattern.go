@@ -54,7 +54,7 @@ type pattern struct {
 	slots    []int    // of its metavariables, each once
 	index    int      // of its matcher in a search
 	hashes   []uint32 // of the tokens that every match has
-	anchor   int      // index of the hash of one in the segment in which a match begins, -1 for none
+	anchors  []int    // indexes of the hashes of those in the segment in which a match begins
 }
 
 // Letters that no text has, before names of metavariables while a pattern is read.
@@ -195,22 +195,21 @@ func (c *compiler) compile() error {
 	for i := range c.elements {
 		c.elements[i].free = c.isFree(i)
 	}
-	c.anchors()
+	c.findBy()
 
 	return nil
 }
 
-// anchors notes the tokens by which matches are found.
-func (c *compiler) anchors() {
-	c.anchor = -1
+// findBy notes the tokens by which matches are found.
+func (c *compiler) findBy() {
 	ended := false
 	for _, e := range c.elements {
 		ended = ended || e.kind == ending
 		if e.kind != literal {
 			continue
 		}
-		if e.group == 0 && !ended && c.anchor < 0 {
-			c.anchor = len(c.hashes)
+		if e.group == 0 && !ended {
+			c.anchors = append(c.anchors, len(c.hashes))
 		}
 		l := c.text.Language
 		c.hashes = append(c.hashes, hashOf(c.text.Tokens[e.token].Kind, []byte(c.content(e.token)), l.FoldsCase()))

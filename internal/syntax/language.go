@@ -28,7 +28,8 @@ type Language struct {
 	class    [256]byte
 	inName   [256]bool
 	strength map[string]int
-	keyed    [256]uint32   // lengths of keywords by their first byte
+	keywords map[string]bool
+	unary    map[string]bool
 	byOp     [256][]string // operators by their first byte, longest first
 }
 
@@ -156,10 +157,8 @@ func (l *Language) build() *Language {
 		l.class[c] = isMark
 	}
 
-	for word := range strings.FieldsSeq(l.words.keywords) {
-		l.keyed[word[0]] |= 1 << len(word)
-	}
 	l.strength = strengths(l.words.strength)
+	l.keywords, l.unary = setOf(l.words.keywords), setOf(l.words.unary)
 	for op := range strings.FieldsSeq(l.operators) {
 		at := &l.byOp[op[0]]
 		k := 0

@@ -25,12 +25,10 @@ func (l *Language) Strength(text []byte) int {
 }
 
 // IsKeyword says whether a name can't be an operand.
-func (l *Language) IsKeyword(text []byte) bool {
-	return len(text) > 0 && len(text) < 32 && l.keyed[text[0]]&(1<<len(text)) != 0 && isOneOf(l.words.keywords, text)
-}
+func (l *Language) IsKeyword(text []byte) bool { return l.keywords[string(text)] }
 
 // IsUnary says whether a token may stand before an operand as a part of it.
-func (l *Language) IsUnary(text []byte) bool { return isOneOf(l.words.unary, text) }
+func (l *Language) IsUnary(text []byte) bool { return l.unary[string(text)] }
 
 // IsSuffix says whether an operator right behind an operand belongs to it.
 func (l *Language) IsSuffix(op string) bool {
@@ -73,4 +71,13 @@ func Structured() (names []string) {
 // FoldsCase says whether names are the same in upper and in lower case.
 func (l *Language) FoldsCase() bool {
 	return l == languageSQL || l == languageHTML || l == languageDocker
+}
+
+func setOf(list string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		all[word] = true
+	}
+
+	return all
 }

@@ -249,3 +249,14 @@ func price(c rule.Cost) string {
 	}
 	return strings.TrimSpace(text + ". " + c.Advice)
 }
+
+// about says what entropy asks for beside that.
+func about(e rule.EntropyDocument) (text string) {
+	if e.Group > 0 {
+		text = fmt.Sprintf(", that of group %d", e.Group)
+	}
+	if e.Min > 0 {
+		text += fmt.Sprintf(", with %g bits for each byte", e.Min)
+	}
+	return text
+}

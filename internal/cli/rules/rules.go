@@ -113,6 +113,7 @@ type known struct {
 	Confidence string                `json:"confidence"`
 	Message    string                `json:"message"`
 	Pattern    string                `json:"pattern"`
+	Conditions json.RawMessage       `json:"conditions,omitempty"` // of a structure rule
 	Multiline  bool                  `json:"multiline"`
 	Redact     bool                  `json:"redact"`
 	Include    []string              `json:"include,omitempty"`
@@ -145,6 +146,11 @@ type cost struct {
 }
 
 func newKnown(r rule.Rule, ruleset string) known {
+	var conditions json.RawMessage
+	if len(r.Structure.Fields()) > 0 {
+		conditions = rule.CompactJSON(r.Structure)
+	}
+
 	return known{
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(),
 		Confidence: string(r.Sureness()), Message: r.Message,
@@ -152,7 +158,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, Taint: r.Taint,
+		Supersedes: r.Supersedes, Taint: r.Taint, Conditions: conditions,
 	}
 }
 
@@ -350,6 +356,7 @@ func (k known) text(price string) string {
 		on = "values inside a function, when the source or the sink is on an added line"
 	}
 	row("Confidence", sureness[k.rule.Sureness()])
+	row("Conditions", string(k.Conditions))
 	row("Matched on", on)
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
@@ -386,15 +393,4 @@ var sureness = map[rule.Confidence]string{
 	rule.ConfidenceHigh:   "high: right in at least 9 of 10 findings",
 	rule.ConfidenceMedium: "medium: right in at least 7 of 10 findings",
 	rule.ConfidenceLow:    "low: often wrong, so what it finds is hidden unless the policy counts it",
-}
-
-// about says what entropy asks for beside that.
-func about(e rule.EntropyDocument) (text string) {
-	if e.Group > 0 {
-		text = fmt.Sprintf(", that of group %d", e.Group)
-	}
-	if e.Min > 0 {
-		text += fmt.Sprintf(", with %g bits for each byte", e.Min)
-	}
-	return text
 }

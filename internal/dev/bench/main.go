@@ -43,10 +43,10 @@ type options struct {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	parts := map[string]part{
 		"peers": peers, "requests": requests, "overload": overload, "review": reviews, "tenants": tenants,
-		"hosts": hosts, "people": people,
+		"hosts": hosts, "people": people, "structure": structures,
 	}
 	if len(args) == 0 || parts[args[0]] == nil {
-		return errors.New("name what to measure: peers, requests, overload, review, tenants, hosts or people")
+		return errors.New("name what to measure: peers, requests, overload, review, tenants, hosts, people or structure")
 	}
 
 	var common options
