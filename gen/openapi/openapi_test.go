@@ -294,7 +294,7 @@ func TestSchemaWords(t *testing.T) {
 	assert.Equal(t, 5, enums["ReviewStatus"])
 	assert.Equal(t, 6, enums["SeverityLevel"])
 	assert.Equal(t, 2, enums["RulesetScope"])
-	assert.Equal(t, 1, enums["RuleType"])
+	assert.Equal(t, 3, enums["RuleType"])
 }
 
 func TestRequestBodies(t *testing.T) {
@@ -303,8 +303,8 @@ func TestRequestBodies(t *testing.T) {
 	for call, required := range map[string][]any{
 		"createReview": {"pr_number", "repo"},
 		"cancelReview": nil,
-		"createRule":   {"id", "message", "pattern", "severity", "type"},
-		"testRule":     {"pattern"},
+		"createRule":   {"id", "message", "severity", "type"},
+		"testRule":     nil,
 		"createKey":    {"name", "scopes"},
 	} {
 		t.Run(call, func(t *testing.T) {

@@ -13,13 +13,16 @@ import (
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
-func toMatch(rules []rule.Rule) []match.Rule {
-	list := make([]match.Rule, len(rules))
-	for i, r := range rules {
-		list[i] = match.Rule{
+// toMatch is rules of type regex as the engine takes them. The others have tests of their own.
+func toMatch(rules []rule.Rule) (list []match.Rule) {
+	for _, r := range rules {
+		if r.Type != rule.TypeRegex {
+			continue
+		}
+		list = append(list, match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude,
 			Conditions: r.Conditions,
-		}
+		})
 	}
 
 	return list

@@ -83,10 +83,10 @@ func TestWaysAroundTheGate(t *testing.T) {
 		}, 1, "app.py:2:1"},
 		"a link to the like": {files{"a.py": code}, []files{{"b.py": link("a.py")}}, 0, "No findings"},
 		"named as a copy":    {nil, []files{{"app.py.bak": code}}, 1, "python-subprocess-shell"},
-		"PHP in a page":      {nil, []files{{"a.html": "<html>\n<?php eval($_GET['x']); ?>\n"}}, 1, "php-eval"},
+		"PHP in a page":      {nil, []files{{"a.html": "<html>\n<?php eval($_GET['x']); ?>\n"}}, 1, "php-code-from-request"},
 		"PHP in a page, later": {files{"a.html": "eval($_GET['x']);\n"}, []files{
 			{"a.html": "<?php\neval($_GET['x']);\n"},
-		}, 1, "php-eval"},
+		}, 1, "php-code-from-request"},
 		"no text, then text": {nil, []files{
 			{"a.dat": noise + "postgres://app:hJ7k2Lm9Qx4Zp1Rt@db.corp.net/x\n"},
 			{"a.dat": noise + "postgres://app:hJ7k2Lm9Qx4Zp1Rt@db.corp.net/x\n" + strings.Repeat("# fine\n", 900)},

@@ -107,6 +107,7 @@ func TestReviewEndToEnd(t *testing.T) {
 		return map[string]any{
 			"rule_id": "custom/no-frobnicate", "severity": "warning", "file": file, "line": line, "column": column,
 			"end_line": endLine, "message": "Call adjust instead.", "snippet": snippet, "state": "new",
+			"confidence": "medium", "steps": []any{},
 			"end_column": column + 11, "utf16_column": column, "utf16_end_column": column + 11,
 		}
 	}

@@ -48,7 +48,7 @@ func repository(t *testing.T, messages ...string) string {
 	dir := filepath.Join(t.TempDir(), "acme+store", "repo")
 	var stream, file strings.Builder
 	for n, message := range messages {
-		fmt.Fprintf(&file, "const value%d = eval(request.body.x);\n", n)
+		fmt.Fprintf(&file, "const value%d = eval(settings.x);\n", n)
 		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter Dev <dev@example.com> %d +0000\ndata %d\n%s\n",
 			1_750_000_000+n, len(message), message)
 		fmt.Fprintf(&stream, "M 644 inline app/main.js\ndata %d\n%s\n", file.Len(), file.String())
@@ -110,7 +110,7 @@ func TestWholeWay(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "sheets", "ben", "hits.txt"))
 	require.NoError(t, err)
-	assert.Contains(t, string(text), ">     5 | const value4 = eval(request.body.x);\n")
+	assert.Contains(t, string(text), ">     5 | const value4 = eval(settings.x);\n")
 	_, err = judge(t, append(makeSheet, filepath.Join(dir, "again"))...)
 	require.ErrorContains(t, err, "unseen no more") // it was read now
 

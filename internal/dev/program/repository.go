@@ -17,7 +17,7 @@ type Change struct {
 // Finding is the line number n of the lines with findings that a pull request adds to app/main.js, behind the first
 // line.
 func Finding(repo string, pull, n int) string {
-	return fmt.Sprintf("const value%d = eval(request.body[%q]);", n, fmt.Sprintf("%s#%d", repo, pull))
+	return fmt.Sprintf("const value%d = eval(settings[%q]);", n, fmt.Sprintf("%s#%d", repo, pull))
 }
 
 // MakePulls makes the bare repository dir/REPO.git, whose pull request number i+1 is changes[i].
