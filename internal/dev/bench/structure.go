@@ -111,13 +111,13 @@ func structuredRule(n int, id string, words []string) string {
 	}
 	body := fmt.Sprintf(shape, words[0])
 	if len(words) > 1 && n%2 == 0 {
-		var any []string
+		var calls []string
 		for _, word := range words {
-			any = append(any, "'"+word+"($$$)'")
+			calls = append(calls, "'"+word+"($$$)'")
 		}
-		body = "any: [" + strings.Join(any, ", ") + "], not_inside: 'if $C { $$$ }'"
+		body = "any: [" + strings.Join(calls, ", ") + "], not_inside: 'if $C { $$$ }'"
 	}
 
-	return fmt.Sprintf("  - {id: %s, type: structure, severity: info, message: Found., languages: [go, python, javascript, "+
-		"typescript, tsx, java, kotlin, c, c++, c#, ruby, php, rust], %s}\n", id, body)
+	return fmt.Sprintf("  - {id: %s, type: structure, severity: info, message: Found., languages: [go, python, "+
+		"javascript, typescript, tsx, java, kotlin, c, c++, c#, ruby, php, rust], %s}\n", id, body)
 }

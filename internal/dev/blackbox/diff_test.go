@@ -38,6 +38,7 @@ func pathFor(r rule.Rule, i int) string {
 	if len(r.Languages) > 0 {
 		name = map[string]string{
 			"python": "x.py", "yaml": "x.yaml", "sql": "x.sql", "dockerfile": "Dockerfile", "php": "x.php",
+			"javascript": "x.js", "java": "x.java", "go": "x.go", "ruby": "x.rb", "c#": "x.cs", "kotlin": "x.kt", "hcl": "x.tf",
 		}[r.Languages[0]]
 	}
 

@@ -25,7 +25,7 @@ func twoScans(t *testing.T, c *client, h *hosts) string {
 	r.pull(1, files{
 		"cart.js":              "a()\neval(x)\n" + base + "// prwarden:ignore security/no-eval -- our own text until " + nextMonth() + "\neval(y)\n",
 		"key.js":               "const key = 'ghp_x7Kq2LmN9pRsT4vWyZ1aBcD3eFgH5iJ1a9G0'\n",
-		"<img src=x>\u202e.js": "eval(\"</td><script>alert(1)</script>\")\n",
+		"<img src=x>\u202e.js": "eval(\"</td><script>alert(1)</script>\" + x)\n",
 	})
 
 	return c.scan(t, "acme/shop", 1)["review_id"].(string)

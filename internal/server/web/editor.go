@@ -153,7 +153,8 @@ func (h *Handler) saveRule(v *visit, e editorView) error {
 		_, err = h.calls.rules.CreateRule(v.ctx(), &prwardenv1.CreateRuleRequest{Rule: r})
 	default:
 		err = h.updateRule(v, e.ID, r,
-			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
+			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern",
+			"message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
 			"references", "enabled", "mode", "confidence")
 	}
 	if err == nil {

@@ -12,7 +12,9 @@ import (
 )
 
 // The keys of a condition that have conditions.
-var conditionKeys = map[string]bool{"any": true, "all": true, "not": true, "inside": true, "not_inside": true, "has": true}
+var conditionKeys = map[string]bool{
+	"any": true, "all": true, "not": true, "inside": true, "not_inside": true, "has": true,
+}
 
 // conditionText is what a structure rule asks beside its pattern, as rules files have it.
 func conditionText(r *prwardenv1.Rule) string {
