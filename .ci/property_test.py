@@ -45,6 +45,9 @@ REFUSALS = {
     "rotateConnectionSecret": {"token": r"say which secret"},
     # The format of the webhook is not in the request.
     "rotateWebhookSecret": {"webhook_id": r"slack are not signed"},
+    "getRule": {"since": r"the last day"},
+    # A request without a body has no pattern.
+    "testRule": {"pattern": r"is required"},
     "getPullRequest": {"repo": r"neither `\.` nor `\.\.`"},
     "listThreads": {"repo": r"neither `\.` nor `\.\.`"},
     "listPullRequests": {"repo": r"neither `\.` nor `\.\.`", "page_token": r"page"},
@@ -99,6 +102,16 @@ def lenient(value, name=""):
     if isinstance(value, list):
         return any(lenient(member, name) for member in value)
     return value is None or name in ENUMERATIONS and isinstance(value, (int, float))
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """A condition has conditions in it. Those of the second level are left out, or trying all forms doesn't end."""
+    nested = ("all", "any", "has", "inside", "not", "not_inside")
+    for name in ("ConditionInput", "ConditionTestInput"):
+        properties = raw_schema["components"]["schemas"][name]["properties"]
+        for key in nested:
+            properties.pop(key, None)
 
 
 @schemathesis.hook
@@ -185,6 +198,7 @@ def mend_structure(body):
     if body.get("in"):
         body["in"] = sorted(set(body["in"]))
     given = [name for name in CONDITION if body.pop(name, None)]
+    body.pop("depth", None)
     followed = [name for name in TAINT if body.pop(name, None)]
     if body.get("type") == "taint":
         for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow"):
@@ -203,19 +217,19 @@ def mend_structure(body):
 
 
 TAINT = {
-    "sources": [{"pattern": "$R.FormValue($_)"}, {"any": [{"pattern": "req.query"}, {"pattern": "req.body"}]}],
+    "sources": [{"pattern": "$R.FormValue($_)"}, {"pattern": "req.query"}],
     "sinks": [{"pattern": "run($X, $$$)", "focus": "X"}],
     "sanitizers": [{"pattern": "quote($$$)"}],
 }
 
 CONDITION = {
-    "any": [{"pattern": "$_($Y)"}, {"inside": {"pattern": "{ $$$ }"}}],
-    "all": [{"has": {"pattern": "a"}}, {"not": {"pattern": "b"}}],
+    "any": [{"pattern": "$_($Y)"}, {"pattern": "g($Y)"}],
+    "all": [{"pattern": "$_($Z)"}],
     "not": {"pattern": "c()"},
-    "inside": {"pattern": "if $C { $$$ }", "not": {"has": {"pattern": "d"}, "depth": "direct"}},
-    "not_inside": {"any": [{"pattern": "for { $$$ }"}, {"pattern": "go $_"}]},
+    "inside": {"pattern": "if $C { $$$ }"},
+    "not_inside": {"pattern": "for { $$$ }"},
     "has": {"pattern": "e"},
-    "where": {"X": {"regex": "^[a-z]", "not": {"is": "constant"}, "any": [{"is": "string"}, {"entropy": {"min": 3}}]}},
+    "where": {"X": {"regex": "^[a-z]"}},
     "focus": "X",
 }
 
