@@ -313,7 +313,7 @@ var File_prwarden_v1_condition_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_condition_proto_rawDesc = "" +
 	"\n" +
-	"\x1bprwarden/v1/condition.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\"\x80\t\n" +
+	"\x1bprwarden/v1/condition.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\"\x8b\t\n" +
 	"\tCondition\x12 \n" +
 	"\apattern\x18\x01 \x01(\tB\x06\x92A\x03x\x80\bR\apattern\x122\n" +
 	"\x03any\x18\x02 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x03any\x122\n" +
@@ -326,7 +326,7 @@ const file_prwarden_v1_condition_proto_rawDesc = "" +
 	"\x05depth\x18\b \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x12A\n" +
 	"\x05where\x18\t \x03(\v2!.prwarden.v1.Condition.WhereEntryB\b\xbaH\x05\x9a\x01\x02\x102R\x05where\x12\x1c\n" +
 	"\x05focus\x18\n" +
-	" \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x1a\xdc\x03\n" +
+	" \x01(\tB\x06\x92A\x03x\x80\bR\x05focus\x1a\xe7\x03\n" +
 	"\x04Test\x12\"\n" +
 	"\x05regex\x18\x01 \x01(\tB\f\x92A\tx\x80\b\xa2\x02\x03re2R\x05regex\x127\n" +
 	"\x03any\x18\x02 \x03(\v2\x1b.prwarden.v1.Condition.TestB\b\xbaH\x05\x92\x01\x02\x102R\x03any\x122\n" +
@@ -334,9 +334,9 @@ const file_prwarden_v1_condition_proto_rawDesc = "" +
 	"\x03has\x18\x04 \x01(\v2\x16.prwarden.v1.ConditionH\x01R\x03has\x88\x01\x01\x120\n" +
 	"\x05depth\x18\x05 \x01(\tB\x1a\x92A\x17\x8a\x01\x14^(anywhere|direct)?$R\x05depth\x127\n" +
 	"\x02is\x18\x06 \x01(\tB'\x92A$\x8a\x01!^(string|interpolated|constant)?$R\x02is\x12B\n" +
-	"\aentropy\x18\a \x01(\v2#.prwarden.v1.Condition.Test.EntropyH\x02R\aentropy\x88\x01\x01\x1a)\n" +
-	"\aEntropy\x12\x1e\n" +
-	"\x03min\x18\x01 \x01(\x01B\f\x92A\tY\x00\x00\x00\x00\x00\x00 @R\x03min:\x1e\x92A\x1b2\x19{\"regex\": \"^(get|post)$\"}B\x06\n" +
+	"\aentropy\x18\a \x01(\v2#.prwarden.v1.Condition.Test.EntropyH\x02R\aentropy\x88\x01\x01\x1a4\n" +
+	"\aEntropy\x12)\n" +
+	"\x03min\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00 @)\x00\x00\x00\x00\x00\x00\x00\x00R\x03min:\x1e\x92A\x1b2\x19{\"regex\": \"^(get|post)$\"}B\x06\n" +
 	"\x04_notB\x06\n" +
 	"\x04_hasB\n" +
 	"\n" +
