@@ -68,8 +68,8 @@ func checkPlaces(v *errs.Violations, in []Place) {
 // Places say where rules match that look at more than bytes, by the indexes of the rules.
 type Places struct {
 	allowed [][3]bool
-	finders []finders // of structure rules
-	taints  []taintBy // of taint rules
+	finders []perLanguage[structure.Finder] // of structure rules
+	taints  []perLanguage[taintFinders]     // of taint rules
 }
 
 // ToMatch is Rule.ToMatch of the rule with an index.
@@ -80,7 +80,9 @@ func (p *Places) ToMatch(rules []Rule, i int) match.Rule {
 // NewPlaces returns the places of rules.
 func NewPlaces(rules []Rule) *Places {
 	p := &Places{
-		allowed: make([][3]bool, len(rules)), finders: make([]finders, len(rules)), taints: make([]taintBy, len(rules)),
+		allowed: make([][3]bool, len(rules)),
+		finders: make([]perLanguage[structure.Finder], len(rules)),
+		taints:  make([]perLanguage[taintFinders], len(rules)),
 	}
 	for i, r := range rules {
 		p.finders[i], p.taints[i] = r.finders(), r.taints()

@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,17 +68,7 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 		return match.CheckPattern(r.Pattern)
 	}
 
-	for _, x := range []struct {
-		field string
-		given bool
-	}{
-		{"multiline", r.Multiline}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
-		{"stopwords", len(r.Conditions.Stopwords) > 0}, {"allow", len(r.Conditions.Allow) > 0},
-	} {
-		if x.given {
-			v.Add(x.field, "is not allowed with type %q, which matches code over lines; see `where`", TypeStructure)
-		}
-	}
+	r.refuseOfRegex(v, "matches code over lines; see `where`")
 	if len(r.Languages) == 0 {
 		v.Add("languages", "is required with type %q: the pattern is read in them", TypeStructure)
 	}
@@ -128,69 +119,37 @@ func inLanguage(r Rule, l *syntax.Language) string {
 
 func structured() string { return "known are " + strings.Join(syntax.Structured(), ", ") }
 
-// finders are those of a structure rule by the language that it is read in, and the
-// first of them.
-type finders struct {
-	by    map[*syntax.Language]*structure.Finder
-	first *structure.Finder
-}
-
-// finders reads what a structure rule asks, which is valid, in its languages.
-func (r Rule) finders() finders {
-	all := finders{by: map[*syntax.Language]*structure.Finder{}}
+// finders reads what a structure rule asks in its languages.
+func (r Rule) finders() (none perLanguage[structure.Finder]) {
 	if r.Type != TypeStructure {
-		return all
+		return none
 	}
-	for _, name := range r.Languages {
-		canonical, _ := language.Canonical(name)
-		l := syntax.Named(canonical)
-		if l == nil || all.by[l] != nil {
-			continue
-		}
+
+	return readIn(r.Languages, func(l *syntax.Language) *structure.Finder {
 		f, err := structure.Compile(l, r.condition())
 		if err != nil {
-			continue
+			return nil
 		}
-		all.by[l] = f
-		if all.first == nil {
-			all.first = f
-		}
-	}
-
-	return all
-}
-
-// of is the finder for a text: code in markup is read in the rule's first language.
-func (f finders) of(l *syntax.Language) *structure.Finder {
-	if own := f.by[l]; own != nil {
-		return own
-	}
-
-	return f.first
+		return f
+	})
 }
 
 // ToMatch is the rule as the engine takes it, without its files and what it supersedes. A
 // structure rule is looked for by the rarest words that its matches have.
 func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders(), r.taints()) }
 
-func (r Rule) toMatch(f finders, t taintBy) match.Rule {
+func (r Rule) toMatch(own perLanguage[structure.Finder], t perLanguage[taintFinders]) match.Rule {
 	if r.Type != TypeStructure && r.Type != TypeTaint {
 		return match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
 		}
 	}
 
-	costs := map[string]float64{}
-	var words []string
-	for _, finder := range f.by {
-		for _, word := range finder.Needs(func(word string) float64 { return costOf(word, costs) }) {
-			if !slices.Contains(words, word) {
-				words = append(words, word)
-			}
-		}
+	finders := slices.Collect(maps.Values(own.by))
+	for _, f := range t.by {
+		finders = append(finders, f.sinks...)
 	}
-	words = append(words, t.needs(func(word string) float64 { return costOf(word, costs) })...)
-	slices.Sort(words)
+	words := neededWords(finders)
 	if len(words) == 0 {
 		words = []string{`\b\B`} // of a rule that is not valid; it matches nowhere
 	}

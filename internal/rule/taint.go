@@ -3,7 +3,6 @@ package rule
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
@@ -57,16 +56,10 @@ func (r Rule) checkTaint(v *errs.Violations) {
 	if r.Pattern != "" {
 		v.Add("pattern", "is not allowed with type %q, which has `sources` and `sinks`", TypeTaint)
 	}
-	for _, x := range []struct {
-		field string
-		given bool
-	}{
-		{"multiline", r.Multiline}, {"redact", r.Redact}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
-		{"stopwords", len(r.Conditions.Stopwords) > 0}, {"allow", len(r.Conditions.Allow) > 0},
-	} {
-		if x.given {
-			v.Add(x.field, "is not allowed with type %q, which follows values through code", TypeTaint)
-		}
+	const why = "follows values through code"
+	r.refuseOfRegex(v, why)
+	if r.Redact {
+		v.Add("redact", "is not allowed with type %q, which %s", TypeTaint, why)
 	}
 	for _, x := range r.Taint.lists() {
 		switch n := len(*x.list); {
@@ -142,26 +135,13 @@ func (d *decoder) taint(r *Rule, known map[string]reader) {
 // taintFinders find the places of a taint rule in a language.
 type taintFinders struct{ sources, sinks, sanitizers []*structure.Finder }
 
-// taintBy has those of a taint rule by the languages that it is read in, and of the first
-// one for others.
-type taintBy struct {
-	by    map[*syntax.Language]*taintFinders
-	first *taintFinders
-}
-
-// taints reads what a taint rule asks, which is valid, in its languages.
-func (r Rule) taints() (all taintBy) {
+// taints reads what a taint rule asks in its languages.
+func (r Rule) taints() (none perLanguage[taintFinders]) {
 	if r.Type != TypeTaint {
-		return all
+		return none
 	}
-	all.by = map[*syntax.Language]*taintFinders{}
-	for _, name := range r.Languages {
-		canonical, _ := language.Canonical(name)
-		l := syntax.Named(canonical)
-		if l == nil || all.by[l] != nil {
-			continue
-		}
-		var f taintFinders
+
+	return readIn(r.Languages, func(l *syntax.Language) *taintFinders {
 		read := func(list []structure.Condition) (finders []*structure.Finder) {
 			for _, c := range list {
 				if finder, err := structure.Compile(l, c); err == nil {
@@ -170,38 +150,8 @@ func (r Rule) taints() (all taintBy) {
 			}
 			return finders
 		}
-		f.sources, f.sinks, f.sanitizers = read(r.Taint.Sources), read(r.Taint.Sinks), read(r.Taint.Sanitizers)
-		all.by[l] = &f
-		if all.first == nil {
-			all.first = &f
-		}
-	}
-
-	return all
-}
-
-func (t taintBy) of(l *syntax.Language) *taintFinders {
-	if own := t.by[l]; own != nil {
-		return own
-	}
-
-	return t.first
-}
-
-// needs are regular expressions of which one matches in each file with a sink.
-func (t taintBy) needs(cost func(string) float64) (words []string) {
-	for _, f := range t.by {
-		for _, sink := range f.sinks {
-			for _, word := range sink.Needs(cost) {
-				if !slices.Contains(words, word) {
-					words = append(words, word)
-				}
-			}
-		}
-	}
-	slices.Sort(words)
-
-	return words
+		return &taintFinders{read(r.Taint.Sources), read(r.Taint.Sinks), read(r.Taint.Sanitizers)}
+	})
 }
 
 // TaintStep is a place that a value passes in a text.
@@ -259,7 +209,7 @@ const maxSinksAround = 100
 // whose sink has it; nil for none.
 func (r PlaceReader) Steps(text []byte, rule, at int) (steps []TaintStep) {
 	known, ok := r.flows[rule]
-	if !ok || len(known.text.Bytes) != len(text) || len(text) == 0 || &known.text.Bytes[0] != &text[0] {
+	if !ok || !known.text.IsOf(text) {
 		return nil
 	}
 	all := known.result.Flows

@@ -195,10 +195,7 @@ func (s *fileScan) languages() (now, before []string) {
 		return nil, nil
 	}
 
-	var first []byte
-	if s.lines.Count() > 0 {
-		first = s.lines.Line(1)
-	}
+	first := firstLine(s.lines)
 	now = language.Of(s.file.Path, first)
 	inside := language.Inside(now, s.lines.Text())
 	if len(inside) > 0 && s.file.Before == nil {

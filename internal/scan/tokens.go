@@ -13,7 +13,7 @@ func (s *fileScan) tokens() *syntax.Text { return s.tokensOf(s.lines.Text()).Tex
 // tokensOf is the text, or what it was before, as its languages read it.
 func (s *fileScan) tokensOf(text []byte) *structure.File {
 	for _, known := range s.read {
-		if len(known.Bytes) == len(text) && (len(text) == 0 || &known.Bytes[0] == &text[0]) {
+		if known.IsOf(text) {
 			return known
 		}
 	}
@@ -25,11 +25,16 @@ func (s *fileScan) tokensOf(text []byte) *structure.File {
 
 // languagesOf are those of a file, with those of code in its markup.
 func languagesOf(path string, lines match.Lines) []string {
-	var first []byte
-	if lines.Count() > 0 {
-		first = lines.Line(1)
-	}
-	all := language.Of(path, first)
+	all := language.Of(path, firstLine(lines))
 
 	return append(all, language.Inside(all, lines.Text())...)
+}
+
+// firstLine is that of a text, which tells its language; nil for an empty text.
+func firstLine(lines match.Lines) []byte {
+	if lines.Count() == 0 {
+		return nil
+	}
+
+	return lines.Line(1)
 }

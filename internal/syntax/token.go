@@ -57,6 +57,11 @@ type Text struct {
 // Of returns the text of a token.
 func (t *Text) Of(i int) []byte { return t.Bytes[t.Tokens[i].Start:t.Tokens[i].End] }
 
+// IsOf says whether these very bytes were read, and not only equal ones.
+func (t *Text) IsOf(text []byte) bool {
+	return len(t.Bytes) == len(text) && (len(text) == 0 || &t.Bytes[0] == &text[0])
+}
+
 // Content returns the text of a token; of a string without its quotes.
 func (t *Text) Content(i int) []byte {
 	x := t.Tokens[i]

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -189,7 +188,7 @@ func (r found) incomplete() (why []string) {
 
 // add counts the findings of a pull request and keeps them as hits, one for a rule on a line.
 func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r found) {
-	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return confidenceOf(f) != hidden })
+	low := slices.DeleteFunc(r.Observed, func(f finding.Finding) bool { return f.Confidence != hidden })
 	done.Low, done.Added = done.Low+len(low), done.Added+r.LookedAt.AddedLines
 	if len(r.Findings) > 0 {
 		done.Found++
@@ -206,7 +205,7 @@ func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r fo
 		}
 		h := hit{
 			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.RuleID, Severity: f.Severity.String(),
-			Confidence: confidenceOf(f), Dated: isDated(f.RuleID), Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line,
+			Confidence: string(f.Confidence), Dated: isDated(f.RuleID), Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line,
 			Ruleset: r.RulesDigest, Language: languageOf(f.File, content),
 		}
 		if h.ID = h.id(); seen[h.ID] {
@@ -225,15 +224,6 @@ func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r fo
 func languageOf(file string, content []byte) string {
 	name := enry.GetLanguage(path.Base(file), content)
 	return cmp.Or(enry.GetLanguageGroup(name), name, "other")
-}
-
-// confidenceOf is the confidence that a finding says in JSON; "" when it says none.
-func confidenceOf(f finding.Finding) string {
-	var named struct {
-		Confidence string `json:"confidence"`
-	}
-	_ = json.Unmarshal(rule.CompactJSON(f), &named) // what was just written
-	return named.Confidence
 }
 
 const (

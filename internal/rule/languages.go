@@ -1,0 +1,77 @@
+package rule
+
+import (
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/language"
+	"github.com/prwarden/prwarden/internal/structure"
+	"github.com/prwarden/prwarden/internal/syntax"
+)
+
+// perLanguage is what a rule asks, as it is read in each of its languages. The zero value
+// asks nothing.
+type perLanguage[T any] struct {
+	by    map[*syntax.Language]*T
+	first *T // of the rule's first language
+}
+
+// readIn reads what a valid rule asks in its languages. read returns nil for what it can't
+// read.
+func readIn[T any](languages []string, read func(*syntax.Language) *T) perLanguage[T] {
+	all := perLanguage[T]{by: map[*syntax.Language]*T{}}
+	for _, name := range languages {
+		canonical, _ := language.Canonical(name)
+		l := syntax.Named(canonical)
+		if l == nil || all.by[l] != nil {
+			continue
+		}
+		own := read(l)
+		if own == nil {
+			continue
+		}
+		all.by[l] = own
+		if all.first == nil {
+			all.first = own
+		}
+	}
+
+	return all
+}
+
+// of is what counts for a text: code in markup is read in the rule's first language.
+func (p perLanguage[T]) of(l *syntax.Language) *T {
+	if own := p.by[l]; own != nil {
+		return own
+	}
+
+	return p.first
+}
+
+// neededWords are regular expressions, ascending, of which one matches in each text in which
+// one of some finders finds something.
+func neededWords(finders []*structure.Finder) (words []string) {
+	costs := map[string]float64{}
+	for _, f := range finders {
+		words = append(words, f.Needs(func(word string) float64 { return costOf(word, costs) })...)
+	}
+	slices.Sort(words)
+
+	return slices.Compact(words)
+}
+
+// refuseOfRegex adds those fields of a rule of another type that only a regular expression
+// has.
+func (r Rule) refuseOfRegex(v *errs.Violations, why string) {
+	for _, x := range []struct {
+		field string
+		given bool
+	}{
+		{"multiline", r.Multiline}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
+		{"stopwords", len(r.Conditions.Stopwords) > 0}, {"allow", len(r.Conditions.Allow) > 0},
+	} {
+		if x.given {
+			v.Add(x.field, "is not allowed with type %q, which %s", r.Type, why)
+		}
+	}
+}
