@@ -67,15 +67,21 @@ type search struct {
 }
 
 func newSearch(f *Finder, file *File, spend Spend) *search {
-	s := &search{
-		finder: f, file: file, tokens: file.Tokens, spend: spend, bound: make([]Range, len(f.names)),
+	return &search{
+		finder: f, file: file, tokens: file.Tokens, spend: spend, bound: unbound(len(f.names)),
 		matchers: make([]*matcher, f.patterns), lists: make([]*list, f.lists),
 	}
-	for slot := range s.bound {
-		s.bound[slot].From = -1
-	}
+}
 
-	return s
+// unbound is what metavariables stand for when nothing is bound.
+func unbound(slots int) []Range { return slices.Repeat([]Range{{From: -1}}, slots) }
+
+// afresh looks for something with nothing bound.
+func (s *search) afresh(look func()) {
+	bound, trail := s.bound, s.trail
+	s.bound, s.trail = unbound(len(bound)), nil
+	look()
+	s.bound, s.trail = bound, trail
 }
 
 // step counts steps.

@@ -40,37 +40,30 @@ func (s *search) list(n *node) *list {
 		return l
 	}
 
-	bound, trail := s.bound, s.trail
-	s.bound, s.trail = make([]Range, len(bound)), nil
-	for slot := range s.bound {
-		s.bound[slot].From = -1
-	}
 	var all []Range
-	s.places(n, func(at Range, _ int) bool {
-		all = append(all, at)
-		return true
+	s.afresh(func() {
+		s.places(n, func(at Range, _ int) bool {
+			all = append(all, at)
+			return true
+		})
 	})
-	s.bound, s.trail = bound, trail
 	s.lists[n.list] = newList(all)
 
 	return s.lists[n.list]
 }
 
 // sameBound says whether a place of a condition is one, too, with what is bound around it.
-func (s *search) sameBound(n *node, at Range) bool {
+func (s *search) sameBound(n *node, at Range) (ok bool) {
 	if len(n.shared) == 0 {
 		return true
 	}
-	bound, trail := s.bound, s.trail
-	s.bound, s.trail = make([]Range, len(bound)), nil
-	for slot := range s.bound {
-		s.bound[slot].From = -1
-	}
-	for _, slot := range n.shared {
-		s.bound[slot] = bound[slot]
-	}
-	ok := s.holds(n, at)
-	s.bound, s.trail = bound, trail
+	around := s.bound
+	s.afresh(func() {
+		for _, slot := range n.shared {
+			s.bound[slot] = around[slot]
+		}
+		ok = s.holds(n, at)
+	})
 
 	return ok
 }

@@ -103,10 +103,10 @@ func (m *matcher) same(e element, i int) bool {
 	}
 	text := m.file.Content(i)
 	if m.text.Language.FoldsCase() && want.Kind == syntax.Name {
-		return strings.EqualFold(m.content(e.token), string(text))
+		return strings.EqualFold(e.word, string(text))
 	}
 
-	return m.content(e.token) == string(text)
+	return e.word == string(text)
 }
 
 // match matches the elements from e on at token i and returns the end of the match.

@@ -37,14 +37,15 @@ const (
 
 type element struct {
 	kind        kind
-	token       int  // of the pattern's text, for literal and open
-	slot        int  // of the metavariable; -1 for none and $_
-	group       int  // the brackets that it is directly in
-	left, right int  // operand: the strength of the operators beside it, -1 for none
-	before      bool // run: with the comma before it
-	after       bool // run: with the comma behind it
-	free        bool // run: nothing behind it depends on what was bound before it
-	last        bool // operand: nothing of the pattern is joined to its end
+	token       int    // of the pattern's text, for literal and open
+	word        string // of a literal, as files have it; of a string without its quotes
+	slot        int    // of the metavariable; -1 for none and $_
+	group       int    // the brackets that it is directly in
+	left, right int    // operand: the strength of the operators beside it, -1 for none
+	before      bool   // run: with the comma before it
+	after       bool   // run: with the comma behind it
+	free        bool   // run: nothing behind it depends on what was bound before it
+	last        bool   // operand: nothing of the pattern is joined to its end
 }
 
 // pattern is a pattern, ready to match. It is immutable.
@@ -110,7 +111,7 @@ func (p *pattern) words() (all []string) {
 		if e.kind != literal {
 			continue
 		}
-		if text := p.content(e.token); text != "" {
+		if text := e.word; text != "" {
 			all = append(all, wordOf(p.text.Tokens[e.token].Kind, text, p.text.Language.FoldsCase()))
 		}
 	}
@@ -135,11 +136,6 @@ func wordOf(kind syntax.Kind, content string, folds bool) string {
 }
 
 var asciiName = regexp.MustCompile(`^\w+$`)
-
-// content is the text of a token of the pattern as files have it.
-func (p *pattern) content(token int) string {
-	return strings.ReplaceAll(string(p.text.Content(token)), dollar, "$")
-}
 
 // compiler makes elements of the tokens of a pattern.
 type compiler struct {
@@ -190,6 +186,9 @@ func (c *compiler) compile() error {
 			}
 			e.kind = ending
 		}
+		if e.kind == literal {
+			e.word = strings.ReplaceAll(string(c.text.Content(i)), dollar, "$")
+		}
 		c.elements = append(c.elements, e)
 	}
 	for i := range c.elements {
@@ -212,7 +211,7 @@ func (c *compiler) findBy() {
 			c.anchors = append(c.anchors, len(c.hashes))
 		}
 		l := c.text.Language
-		c.hashes = append(c.hashes, hashOf(c.text.Tokens[e.token].Kind, []byte(c.content(e.token)), l.FoldsCase()))
+		c.hashes = append(c.hashes, hashOf(c.text.Tokens[e.token].Kind, []byte(e.word), l.FoldsCase()))
 	}
 }
 

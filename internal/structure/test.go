@@ -26,15 +26,24 @@ func (s *search) passes(t *test, r Range) bool {
 		}
 	}
 
-	is := map[string]func(Range) bool{
-		"": func(Range) bool { return true }, IsString: s.isString, IsInterpolated: s.isInterpolated,
-		IsConstant: s.isConstant,
-	}
-
-	return is[t.is](r) &&
+	return s.isOf(t.is, r) &&
 		(len(t.any) == 0 || slices.ContainsFunc(t.any, func(sub *test) bool { return s.passes(sub, r) })) &&
 		(t.not == nil || !s.passes(t.not, r)) &&
 		(t.has == nil || s.contains(t.has, r, t.direct, false))
+}
+
+// isOf says whether tokens are of a kind; "" is any.
+func (s *search) isOf(kind string, r Range) bool {
+	switch kind {
+	case IsString:
+		return s.isString(r)
+	case IsInterpolated:
+		return s.isInterpolated(r)
+	case IsConstant:
+		return s.isConstant(r)
+	}
+
+	return true
 }
 
 // textOf is the first bytes of code as they stand in the file, and of a string what is
