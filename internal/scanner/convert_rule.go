@@ -71,15 +71,15 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 	}
 
 	var asked structure.Condition
-	if p.GetStructure() != "" {
-		if err := json.Unmarshal([]byte(p.GetStructure()), &asked); err != nil {
-			return rule.Rule{}, fmt.Errorf("rule %q: %w", p.GetId(), err)
-		}
-	}
-
 	var followed rule.Taint
-	if p.GetTaint() != "" {
-		if err := json.Unmarshal([]byte(p.GetTaint()), &followed); err != nil {
+	for _, x := range []struct {
+		text string
+		into any
+	}{{p.GetStructure(), &asked}, {p.GetTaint(), &followed}} {
+		if x.text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(x.text), x.into); err != nil {
 			return rule.Rule{}, fmt.Errorf("rule %q: %w", p.GetId(), err)
 		}
 	}
