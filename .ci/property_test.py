@@ -37,8 +37,14 @@ REFUSALS = {
     "listFindings": {"page_token": r"page"},
     # A message of white space says nothing.
     "createRule": {"message": r"is required: say"},
-    # A chain of calls may give the body the id of another rule than the path.
-    "updateRule": {"message": r"is required: say", "id": r"can't be changed"},
+    # A chain of calls may give the body the id of another rule than the path, and fields that
+    # rules of the type of the one in the path don't have.
+    "updateRule": {
+        "message": r"is required: say", "id": r"can't be changed", "pattern": r"with type|is required",
+        **dict.fromkeys(("in", "multiline", "redact", "entropy", "stopwords", "allow", "languages"), r"with type"),
+        **dict.fromkeys(("any", "all", "not", "inside", "not_inside", "has", "where", "focus"), r"for rules of type"),
+        **dict.fromkeys(("sources", "sinks", "sanitizers"), r"for rules of type|with type"),
+    },
     "batchRules": {"rules": r"is required: say"},
     "tryRules": {"rules": r"is required: say", "repo": r"neither `\.` nor `\.\.`"},
     # Which of the fields is given, the document can't say.
@@ -58,7 +64,8 @@ REFUSALS = {
     "getDiff": {"from": r"given together", "to": r"given together|at most|less|lines", "files": r"one file", "page_token": r"page"},
     "getTrends": {"since": r"the last day", "repo": r"neither `\.` nor `\.\.`"},
     "searchFindings": {"page_token": r"page", "repo": r"neither `\.` nor `\.\.`"},
-    "listRepositories": {"page_token": r"page"},
+    # What a word is, the document can't say.
+    "listRepositories": {"page_token": r"page", "query": r"at most 5 words"},
     # A window has at most 400 days, the last of which is not before the first.
     "listRuleStats": {"since": r"the last day", "repo": r"neither `\.` nor `\.\.`", "page_token": r"page"},
 }

@@ -206,7 +206,8 @@ func (s *scans) add(ctx context.Context, dir string, done *scanned, p pull, r fo
 		h := hit{
 			Project: done.Project, Pull: p.number, Commit: p.commit, Rule: f.RuleID, Severity: f.Severity.String(),
 			Confidence: string(f.Confidence), Dated: isDated(f.RuleID),
-			Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line, Ruleset: r.RulesDigest, Language: languageOf(f.File, content),
+			Path: strings.ToValidUTF8(f.File, "\uFFFD"), Line: f.Line, Ruleset: r.RulesDigest,
+			Language: languageOf(f.File, content),
 		}
 		if h.ID = h.id(); seen[h.ID] {
 			continue
