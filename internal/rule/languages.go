@@ -49,15 +49,19 @@ func (p perLanguage[T]) of(l *syntax.Language) *T {
 }
 
 // neededWords are regular expressions, ascending, of which one matches in each text in which
-// one of some finders finds something.
-func neededWords(finders []*structure.Finder) (words []string) {
+// one of some finders finds something, and how often what they match is met.
+func neededWords(finders []*structure.Finder) (words []string, price float64) {
 	costs := map[string]float64{}
 	for _, f := range finders {
 		words = append(words, f.Needs(func(word string) float64 { return costOf(word, costs) })...)
 	}
 	slices.Sort(words)
+	words = slices.Compact(words)
+	for _, word := range words {
+		price += costOf(word, costs)
+	}
 
-	return slices.Compact(words)
+	return words, price
 }
 
 // refuseOfRegex adds those fields of a rule of another type that only a regular expression

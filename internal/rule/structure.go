@@ -145,11 +145,14 @@ func (r Rule) toMatch(own perLanguage[structure.Finder], t perLanguage[taintFind
 		}
 	}
 
-	finders := slices.Collect(maps.Values(own.by))
+	var sources, sinks []*structure.Finder
 	for _, f := range t.by {
-		finders = append(finders, f.sinks...)
+		sources, sinks = append(sources, f.sources...), append(sinks, f.sinks...)
 	}
-	words := neededWords(finders)
+	words, price := neededWords(append(sinks, slices.Collect(maps.Values(own.by))...))
+	if others, less := neededWords(sources); len(others) > 0 && less < price {
+		words = others // a flow needs both ends
+	}
 	if len(words) == 0 {
 		words = []string{`\b\B`} // of a rule that is not valid; it matches nowhere
 	}
