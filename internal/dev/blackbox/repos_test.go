@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type hosts struct {
 	dir string
 	url string // with {repo}
+	end func() // of a silent one: ends all its answers
 }
 
 func newHosts(t *testing.T) *hosts {
@@ -51,8 +53,9 @@ func newSilentHosts(t *testing.T) (*hosts, <-chan struct{}) {
 		}
 	}))
 	t.Cleanup(host.Close)
-	t.Cleanup(func() { close(end) })
-	return &hosts{dir: t.TempDir(), url: host.URL + "/{repo}.git"}, asked
+	h := &hosts{dir: t.TempDir(), url: host.URL + "/{repo}.git", end: sync.OnceFunc(func() { close(end) })}
+	t.Cleanup(h.end)
+	return h, asked
 }
 
 // repository is one of them.
