@@ -103,9 +103,16 @@ func scanTree(ctx context.Context, program, dir string) (counts map[string]int, 
 			continue
 		}
 		f.Path = cmp.Or(string(f.Bytes), f.Path)
-		content, err := os.ReadFile(filepath.Join(tmp, "tree", filepath.FromSlash(f.Path)))
+		file := filepath.Join(tmp, "tree", filepath.FromSlash(f.Path))
+		info, err := os.Lstat(file)
 		if err != nil {
 			return nil, err
+		}
+		var content []byte // of a link: none, since what it points to need not be there
+		if info.Mode().IsRegular() {
+			if content, err = os.ReadFile(file); err != nil {
+				return nil, err
+			}
 		}
 
 		counts[allFindings]++
