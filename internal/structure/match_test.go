@@ -45,6 +45,8 @@ func TestMatches(t *testing.T) {
 		{"go", "$X = append($X, $$$)", "a.b = append(a.b, c...)\nd = append(e, f)", []string{"a.b = append(a.b, c...)"}},
 		{"go", "func $F($$$) { $$$ }", "func TestA(t *T) {\n\ta()\n\tb()\n}\nfunc (r T) B() {}", []string{"func TestA(t *T) {\n\ta()\n\tb()\n}"}},
 		{"go", "if $C { $$$ return $$$ }", "if a {\n\tb()\n\treturn c, d\n}\nif e {\n\tf()\n}", []string{"if a {\n\tb()\n\treturn c, d\n}"}},
+		{"go", "$X.Get($Y)", "f(`a` + b.Get(c) + d); e.f().Get(g)", []string{"b.Get(c)", "e.f().Get(g)"}},
+		{"go", "$F(x)", "a + b.c(x)", []string{"b.c(x)"}},
 		{"go", "$X + $Y", "v := a*b + c + d*e", []string{"a*b + c + d*e"}},
 		{"go", "f()\ng()", "f()\ng()\nf()\n\n// x\ng()\nf(); g()\nf()", []string{"f()\ng()", "f()\n\n// x\ng()", "f(); g()"}},
 		{"go", "[]byte($X)", "[]byte(a.b())", []string{"[]byte(a.b())"}},

@@ -8,6 +8,7 @@ package structure
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -276,7 +277,11 @@ func (c *compiler) variable(e element, i int, raw string) int {
 	default:
 		e.kind = operand
 		e.left, e.right = c.text.Language.Strength([]byte(before)), c.text.Language.Strength([]byte(behind))
-		e.last = e.right < 0 && !c.text.Language.Joins(behind) && !(i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open)
+		joined := c.text.Language.Joins(behind) || i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open
+		e.last = e.right < 0 && !joined
+		if joined {
+			e.right = math.MaxInt // `.` and calls bind more tightly than every operator between two operands
+		}
 	}
 	c.elements = append(c.elements, e)
 
