@@ -7824,7 +7824,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 692,
+                     *           "rule_count": 697,
                      *           "scope": "org"
                      *         },
                      *         {
