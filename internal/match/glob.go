@@ -77,6 +77,9 @@ type glob struct {
 	pattern  string
 	folded   *glob    // its lower case, which counts too for the lower case of a path; nil for none
 	suffixes []string // of `**/*suffix` and `**/*suffix{a,b}`, else none
+	segment  []string // of `**/segment` and `**/segment/**`: what is between its stars, else none
+	folder   bool     // with `/**` behind the segment
+	choices  []glob   // of a glob with braces, else none
 	part     string   // text that is in every path that matches
 }
 
@@ -88,6 +91,22 @@ func newGlob(pattern string) glob {
 	g := glob{pattern: pattern}
 	if suffix, found := strings.CutPrefix(pattern, "**/*"); found {
 		g.suffixes = literalSuffixes(suffix)
+	}
+	if before, list, braces := strings.Cut(pattern, "{"); braces && g.suffixes == nil {
+		choices, behind, _ := strings.Cut(list, "}")
+		list := strings.Split(choices, ",")
+		if !strings.ContainsAny(pattern, `[]\`) && !strings.ContainsAny(choices, "{*/") && !slices.Contains(list, "") {
+			for _, choice := range list {
+				g.choices = append(g.choices, newGlob(before+choice+behind))
+			}
+			return g
+		}
+	}
+	if segment, found := strings.CutPrefix(pattern, "**/"); found && g.suffixes == nil {
+		segment, g.folder = strings.CutSuffix(segment, "/**")
+		if segment != "" && !strings.ContainsAny(segment, `?[]{}\/`) && !strings.Contains(segment, "**") {
+			g.segment = strings.Split(segment, "*")
+		}
 	}
 	plain := pattern
 	if i := strings.IndexAny(plain, `[]{}\`); i >= 0 { // what follows need not be as it is written
@@ -134,7 +153,42 @@ func (g glob) match(path string) bool {
 		}
 	}
 
-	return g.suffixes == nil && strings.Contains(path, g.part) && doublestar.MatchUnvalidated(g.pattern, path)
+	switch {
+	case g.choices != nil:
+		return slices.ContainsFunc(g.choices, func(choice glob) bool { return choice.match(path) })
+	case g.suffixes != nil || !strings.Contains(path, g.part):
+		return false
+	case g.segment == nil || path == "":
+		return doublestar.MatchUnvalidated(g.pattern, path)
+	case !g.folder:
+		return matchSegment(g.segment, path[strings.LastIndexByte(path, '/')+1:])
+	}
+
+	if g.segment[len(g.segment)-1] == "" && path != "" {
+		path = path[:len(path)-1] // to doublestar `a/**` has "a", and `a*/**` has "ab" only
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if matchSegment(g.segment, segment) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchSegment says whether a segment of a path has parts in their order, from its begin to its end.
+func matchSegment(parts []string, segment string) bool {
+	rest, found := strings.CutPrefix(segment, parts[0])
+	if len(parts) == 1 || !found {
+		return found && rest == ""
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		if _, rest, found = strings.Cut(rest, part); !found {
+			return false
+		}
+	}
+
+	return strings.HasSuffix(rest, parts[last])
 }
 
 // newFolded returns a glob for which case decides nothing. What it matches as it is

@@ -88,10 +88,13 @@ func FuzzGlob(f *testing.F) {
 			"**",
 			`\*`, `\a`, ",", "]"), join("a", "b", "/", ".x", "c", "*", ",", "]", "\xff"))
 	}
+	for range 3000 { // segments
+		f.Add("**/"+join("a", "b", ".x", "*", "**")+join("/**", "", "/*"), join("a", "b", "/", ".x", "\xff"))
+	}
 	f.Fuzz(func(t *testing.T, glob, path string) {
 		if match.CheckGlob(glob) != nil || len(path) > 4096 {
 			return
 		}
-		require.Equal(t, doublestar.MatchUnvalidated(glob, path), match.NewGlobs([]string{glob}).Match(path))
+		require.Equal(t, doublestar.MatchUnvalidated(glob, path), match.NewGlobs([]string{glob}).Match(path), "%q %q", glob, path)
 	})
 }
