@@ -20,7 +20,7 @@ func newScan(st cli.Streams) *cobra.Command {
 changes: by default the files of the work tree against the last commit, new ones
 that are not ignored included. --staged is for what is going to be committed,
 --base for what a branch changes, and --all for every file of a folder, which
-needs no git. The repository is only read.
+needs no git. The repository is only read, but for --fix.
 
 Beside the default ruleset the repository's .prwarden/rules.yml applies; with
 --all the one in PATH, and no other. No server is needed. Where one is named
@@ -36,6 +36,9 @@ something could not be read or the scan did not go through.`,
   prwarden scan
   prwarden scan --staged
 
+  # Mend what rules know how to mend, and show what is left
+  prwarden scan --fix
+
   # The whole branch, as a pull request to main, for GitHub code scanning
   prwarden scan --base origin/main --output table --output sarif=prwarden.sarif
 
@@ -48,6 +51,8 @@ something could not be read or the scan did not go through.`,
 	flags.StringVar(&in.Base, "base", "", "Scan what --head changes since it left this `REF`.")
 	flags.StringVar(&in.Head, "head", cli.HeadDefault, "The `REF` to scan with --base.")
 	flags.BoolVar(&in.All, "all", false, "Scan every file, whether it was changed or not, without git.")
+	flags.BoolVar(&in.Fix, "fix", false,
+		"Make the fixes that rules have, in the files, and scan again; not with --staged and --base.")
 	flags.StringVar(&in.RulesFile, "rules", "", "A rules `FILE` to apply instead of the repository's own.")
 	flags.StringVar(&in.PolicyFile, "policy", "", "The policy `FILE` to scan by, instead of the organization's.")
 	flags.StringVar(&in.LowConfidence, "low-confidence", "",

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -46,4 +47,32 @@ func (in ScanInput) localReview(r finding.Result, failOn rule.Severity) review.R
 	}
 
 	return out
+}
+
+// below are the paths, relative to a folder, of the files there that reports
+// are written to. A scan leaves them out, or it would find its own findings.
+func (o *outputs) below(root string) (paths []string) {
+	root = resolved(root)
+	for _, output := range o.list {
+		if output.File == "" {
+			continue
+		}
+		file := filepath.Join(resolved(filepath.Dir(output.File)), filepath.Base(output.File))
+		if path, err := filepath.Rel(root, file); err == nil {
+			paths = append(paths, filepath.ToSlash(path))
+		}
+	}
+	return paths
+}
+
+// resolved is a path from the root on, without symbolic links. What is not there
+// stays as it is: then the scan says so.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return path
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +33,7 @@ type ScanInput struct {
 	// policy; "" for what the policy says.
 	LowConfidence string
 
+	Fix        bool   // make the fixes of what is found in the files, and scan again
 	NoDefaults bool   // without the default ruleset
 	Ruleset    string // RulesetDefault or RulesetRepository
 	Server     ServerRules
@@ -121,10 +121,19 @@ func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) (err err
 		out.failOn = in.policy().Threshold(out.failOn)
 	}
 
+	look := in.scanChanges
 	if in.All {
-		return in.scanAll(ctx, st, out)
+		look = in.scanAll
 	}
-	return in.scanChanges(ctx, st, out)
+	found, err := look(ctx, st, out)
+	if err == nil && in.Fix {
+		found, err = found.fixed(ctx, st, out, look)
+	}
+	if err != nil {
+		return err
+	}
+
+	return unread(found.unread, out.show(found.report))
 }
 
 // policy is the organization's, if it is known.
@@ -158,40 +167,16 @@ func (in ScanInput) outputs(st Streams) (*outputs, error) {
 	return out, err
 }
 
-// below are the paths, relative to a folder, of the files there that reports
-// are written to. A scan leaves them out, or it would find its own findings.
-func (o *outputs) below(root string) (paths []string) {
-	root = resolved(root)
-	for _, output := range o.list {
-		if output.File == "" {
-			continue
-		}
-		file := filepath.Join(resolved(filepath.Dir(output.File)), filepath.Base(output.File))
-		if path, err := filepath.Rel(root, file); err == nil {
-			paths = append(paths, filepath.ToSlash(path))
-		}
-	}
-	return paths
-}
-
-// resolved is a path from the root on, without symbolic links. What is not there
-// stays as it is: then the scan says so.
-func resolved(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	return path
-}
-
 // check says what is wrong with the command line.
 func (in ScanInput) check() error {
 	switch {
 	case in.All && in.Staged, in.All && in.Base != "", in.Staged && in.Base != "":
 		return Usagef("--all, --staged and --base exclude each other: " +
 			"every file, what is going to be committed, or the change to --head")
+	case in.Fix && (in.Staged || in.Base != ""):
+		return Usagef("--fix changes files, so it is not for --staged and --base, which scan what git has")
+	case in.Fix && in.lines():
+		return Usagef("--fix needs another format than %s; use json", FormatLines)
 	case in.Head != HeadDefault && in.Base == "":
 		return Usagef("--head needs --base, which says what to compare it with")
 	case in.Ruleset != RulesetDefault && in.Ruleset != RulesetRepository:
@@ -265,7 +250,7 @@ const (
 )
 
 // scanChanges scans changes in a git repository, as a review does.
-func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
+func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) (all scanned, err error) {
 	began := time.Now()
 	progress := newProgress(st)
 	skipped := 0
@@ -277,21 +262,21 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		},
 	})
 	if err != nil {
-		return in.changesError(ctx, nil, err)
+		return all, in.changesError(ctx, nil, err)
 	}
 
 	source, given, err := in.source(ctx, local, out)
 	if err != nil {
-		return in.changesError(ctx, local, err)
+		return all, in.changesError(ctx, local, err)
 	}
 	rules, file, err := in.rulesOfChanges(ctx, st, given)
 	if err != nil {
-		return err
+		return all, err
 	}
 	scanner := scan.NewScanner(source, scan.Options{Timeout: maxScanTime, Workers: in.Jobs})
 	set, err := scanner.AddRules(ctx, "", rule.Digest(rules), rules)
 	if err != nil {
-		return err
+		return all, err
 	}
 
 	result, err := scanner.Scan(ctx, scan.Request{
@@ -305,17 +290,20 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 
 	switch {
 	case err != nil:
-		return in.changesError(ctx, local, err)
+		return all, in.changesError(ctx, local, err)
 	case len(rules) == 0 && len(result.RulesFile) == 0 && result.RulesFileValid:
-		return errNoRules()
+		return all, errNoRules()
 	case result.FilesTotal == 0 && in.Base == "" && !in.Staged:
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
-	err = out.show(report.Report{
-		Review: in.localReview(result.Result, out.failOn),
-		Of:     looked(result.FilesTotal, "changed file", began),
-	})
-	return unread(skipped, err)
+
+	return scanned{
+		report: report.Report{
+			Review: in.localReview(result.Result, out.failOn),
+			Of:     looked(result.FilesTotal, "changed file", began),
+		},
+		unread: skipped, root: local.Top(), began: began,
+	}, nil
 }
 
 // source is what is scanned, and the rules file that belongs to it; nil for the

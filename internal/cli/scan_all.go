@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -20,28 +22,28 @@ import (
 )
 
 // scanAll scans every file of a folder, without git.
-func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
+func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) (all scanned, err error) {
 	began := time.Now()
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
 	if err != nil {
-		return err
+		return all, err
 	}
 
 	rules, err := loaded.Compile(in.Ruleset, in.organization.policy)
 	if err != nil {
-		return err
+		return all, err
 	}
 
 	progress := newProgress(st)
-	all := gathered{progress: progress, skipCounts: finding.SkipCounts{}}
+	gather := gathered{progress: progress, skipCounts: finding.SkipCounts{}}
 	o := folder.Options{
-		Jobs: in.Jobs, MaxFileSize: in.MaxFileSize, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
+		Jobs: in.Jobs, MaxFileSize: in.MaxFileSize, Found: gather.found, Notice: gather.notice, Omit: out.below(in.place()),
 		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
 	}
 
 	text := bufio.NewWriterSize(st.Out, 64<<10)
 	if in.lines() {
-		o.Found, o.Notice, o.PlacesOnly = linesTo(text), all.noticeTo(text, out.failOn, in.tolerated), true
+		o.Found, o.Notice, o.PlacesOnly = linesTo(text), gather.noticeTo(text, out.failOn, in.tolerated), true
 	}
 
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
@@ -49,25 +51,31 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	err = errors.Join(err, text.Flush())
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return errInterrupted
+		return all, errInterrupted
 	case err != nil:
-		return fmt.Errorf("the scan failed: %w", err)
+		return all, fmt.Errorf("the scan failed: %w", err)
 	case sum.Scanned == 0 && len(sum.Skipped) == 0:
 		st.note("There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
 	}
 
-	found := all.result(sum)
+	found := gather.result(sum)
 	if sum.Excluded > 0 {
 		found.Exclusions = finding.Exclusions{Files: sum.Excluded, By: cmp.Or(in.RulesFile, rule.FilePath)}
 	}
 	found.Truncated = found.Truncated && !in.lines()
-	err = out.show(report.Report{
-		Review: in.localReview(found, out.failOn),
-		Of:     looked(sum.Scanned, "file", began),
-		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.Organization, loaded.File.Rules)),
-	})
+	root := in.place()
+	if info, err := os.Stat(root); err == nil && !info.IsDir() {
+		root = filepath.Dir(root)
+	}
 
-	return unread(sum.Skipped[folder.Unreadable], err)
+	return scanned{
+		report: report.Report{
+			Review: in.localReview(found, out.failOn),
+			Of:     looked(sum.Scanned, "file", began),
+			Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.Organization, loaded.File.Rules)),
+		},
+		unread: sum.Skipped[folder.Unreadable], root: root, began: began,
+	}, nil
 }
 
 // linesTo returns what writes the findings of each file to out, some at a time.

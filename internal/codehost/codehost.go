@@ -313,4 +313,16 @@ type Limits struct {
 	Summary            int // characters of a check's summary; 0: it has no place for one
 	CallsPerMinute     int // that write
 	CallsPerHour       int
+
+	Suggestions Suggestions // that people can apply
 }
+
+// Suggestions says how a comment on a line offers other lines.
+type Suggestions int
+
+// The ways. The zero value is none.
+const (
+	NoSuggestions    Suggestions = iota
+	SuggestionOfLine             // in place of the line that the comment is on
+	SuggestionOfMore             // also in place of lines behind it
+)

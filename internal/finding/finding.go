@@ -49,6 +49,10 @@ type Finding struct {
 	// Steps are the way of a value to the finding, from where it comes in. Only findings
 	// of taint rules have any, at most MaxSteps.
 	Steps []Step `json:"steps"`
+
+	// Fix is what the rule has in place of what it found; nil for nothing. All lines that it
+	// replaces were added by the change, and none has text that is masked.
+	Fix *Fix `json:"fix,omitempty"`
 }
 
 // InOrder compares findings as results order them.
@@ -216,6 +220,7 @@ const (
 	skipOverhead    = 320
 	triageOverhead  = 192
 	stepOverhead    = 384
+	fixOverhead     = 384
 )
 
 // Size is how many bytes a finding takes at most in an answer of the API in JSON,
@@ -231,6 +236,9 @@ func (f Finding) Size() int {
 	}
 	for _, s := range f.Steps { // the log has the path with each
 		n += stepOverhead + textSize(s.Snippet) + pathSize(f.File)
+	}
+	if f.Fix != nil { // the log has the path with it, too
+		n += fixOverhead + textSize(f.Fix.Text) + pathSize(f.File)
 	}
 	if t := f.Triage; t != nil {
 		n += triageOverhead + textSize(t.Reason) + textSize(t.By)

@@ -56,7 +56,7 @@ func Want(
 	d.Check.Summary = w.summary(l.Summary)
 	d.Annotations = w.annotations()
 	if p.State == codehost.Open {
-		d.Talk = w.talk(l.Body)
+		d.Talk = w.talk(l)
 	}
 	if d.Check.Verdict == codehost.Success && p.BaseRef != r.Commits.BaseRef {
 		d.Check.Verdict = codehost.Pending
@@ -229,10 +229,10 @@ func (w wanted) annotations() []codehost.Annotation {
 }
 
 // talk is what should be said in comments.
-func (w wanted) talk(body int) *Talk {
+func (w wanted) talk(l codehost.Limits) *Talk {
 	t := &Talk{
 		Present: make(map[string]string, len(w.r.Findings)), Most: w.settings.CommentsMax,
-		Closing: w.closing(), Summary: codehost.SummaryMarker + "\n" + w.summary(body),
+		Closing: w.closing(), Summary: codehost.SummaryMarker + "\n" + w.summary(l.Body),
 	}
 	quiet := w.p.Draft && !w.settings.Drafts
 	if w.p.Fork {
@@ -241,7 +241,7 @@ func (w wanted) talk(body int) *Talk {
 	t.MakeSummary = w.settings.Summary == policy.SummaryFindings && !quiet && len(w.r.Findings) > 0
 	least, _ := rule.ParseSeverity(w.settings.CommentsMin)
 	for _, f := range w.findings() {
-		body := commentOn(f)
+		body := commentOn(f, l.Suggestions)
 		t.Present[f.Fingerprint] = body
 		if quiet || w.settings.Comments != policy.CommentsNew || !f.Severity.AtLeast(least) ||
 			f.Line < 1 || !utf8.ValidString(f.File) {
@@ -257,11 +257,14 @@ func (w wanted) talk(body int) *Talk {
 
 // commentOn is a comment on a line. It says nothing that another review would say in
 // another way, so it is edited only when the finding changes.
-func commentOn(f finding.Finding) string {
+func commentOn(f finding.Finding, how codehost.Suggestions) string {
 	text := codehost.Marker(f.Fingerprint) + "\n**" + f.Severity.String() + "** · " + code(f.RuleID) + "\n\n" +
 		prose(f.Message)
 	if strings.TrimSpace(f.Snippet) != "" {
 		text += "\n\n" + block(f.Snippet)
+	}
+	if f.Fix != nil {
+		text += "\n\n" + suggestion(f, how)
 	}
 
 	return text + "\n\nFingerprint: " + code(f.Fingerprint)
@@ -387,13 +390,4 @@ func (l *lines) list(heading string, entries []string, most int) {
 	if n < len(entries) {
 		l.add(andMore + strconv.Itoa(len(entries)-n))
 	}
-}
-
-// place names a line of a file.
-func place(file string, line int) string {
-	if line > 0 {
-		return code(fmt.Sprintf("%s:%d", file, line))
-	}
-
-	return code(file)
 }

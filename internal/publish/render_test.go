@@ -91,6 +91,15 @@ func reviews() map[string]*review.Review {
 	accepted.Triage = &finding.Triage{Decision: finding.Accepted, Reason: "later", By: "key:key_a"}
 	aside := completed(aFinding(1, rule.Low), accepted)
 	aside.Verdict.Outcome = finding.Pass
+	var fixed []finding.Finding
+	for i, x := range []finding.Fix{
+		{StartLine: 1, EndLine: 1, Text: "\tparse(x)"}, {StartLine: 2, EndLine: 4, Text: "a\n\tb ```"}, {StartLine: 3, EndLine: 3},
+		{StartLine: 3, EndLine: 4}, {StartLine: 4, EndLine: 5, Text: "c"},
+	} {
+		f := aFinding(i+1, rule.High)
+		f.Fix = &x
+		fixed = append(fixed, f)
+	}
 	meta := aFinding(1, rule.Low)
 	meta.Line, meta.EndLine = 0, 0
 
@@ -105,7 +114,11 @@ func reviews() map[string]*review.Review {
 		"many":       completed(many...),
 		"hostile":    completed(evil...),
 		"no line":    completed(meta),
-		"set aside":  aside,
+		"fixes":      completed(fixed...),
+
+		"fixes of a line": completed(fixed...),
+		"fixes of more":   completed(fixed...),
+		"set aside":       aside,
 	}
 }
 
@@ -128,8 +141,12 @@ func document(d Desired) string {
 
 func TestWantGolden(t *testing.T) {
 	t.Parallel()
+	how := map[string]codehost.Suggestions{
+		"fixes of a line": codehost.SuggestionOfLine, "fixes of more": codehost.SuggestionOfMore,
+	}
 	for name, r := range reviews() {
-		got := document(Want(pullRequestAt(headSHA), r, policy.DefaultPublish(), toReview, codehost.Limits{Body: 65536}))
+		limits := codehost.Limits{Body: 65536, Suggestions: how[name]}
+		got := document(Want(pullRequestAt(headSHA), r, policy.DefaultPublish(), toReview, limits))
 		path := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
 		if *update {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,10 +75,17 @@ func code(s string) string {
 
 // block is a text in a block of code that nothing in it can end.
 func block(s string) string {
-	s = cut(strings.TrimRight(plain(s), " "), maxSnippet)
-	fence := strings.Repeat("`", max(longestRun(s)+1, 3))
+	return fenced("", cut(strings.TrimRight(plain(s), " "), maxSnippet))
+}
 
-	return fence + "\n" + s + "\n" + fence
+// fenced is lines in a block of code of a kind that nothing in them can end.
+func fenced(kind, text string) string {
+	fence := strings.Repeat("`", max(longestRun(text)+1, 3))
+	if text != "" {
+		text += "\n"
+	}
+
+	return fence + kind + "\n" + text + fence
 }
 
 // longestRun is how many backticks there are at most in a row.
@@ -97,3 +105,12 @@ func longestRun(s string) (longest int) {
 
 // short is a commit as people write it.
 func short(sha string) string { return sha[:min(len(sha), 12)] }
+
+// place names a line of a file.
+func place(file string, line int) string {
+	if line > 0 {
+		return code(fmt.Sprintf("%s:%d", file, line))
+	}
+
+	return code(file)
+}

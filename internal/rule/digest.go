@@ -49,6 +49,10 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.text(string(CompactJSON(r.Structure)))
 		d.text(string(CompactJSON(r.Taint)))
 		d.text(string(r.Sureness()))
+		if r.Fix != nil {
+			d.text("fix") // which is no full id, so no other rule begins so
+			d.text(*r.Fix)
+		}
 	}
 
 	d.set(exclude)

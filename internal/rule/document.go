@@ -33,6 +33,7 @@ type Document struct {
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
 	Confidence Confidence       `json:"confidence,omitempty" yaml:"confidence,omitempty"` // not ConfidenceMedium
 	Supersedes []string         `json:"supersedes,omitempty" yaml:"supersedes,omitempty"`
+	Fix        *string          `json:"fix,omitempty" yaml:"fix,omitempty"`
 
 	// What a rule of type structure asks, see structure.Condition.
 	Any       []structure.Condition     `json:"any,omitempty" yaml:"any,omitempty"`
@@ -73,7 +74,7 @@ func (r Rule) Document() Document {
 		Languages: r.Languages, In: r.In, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact,
 		References: r.References,
 		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes,
+		Supersedes: r.Supersedes, Fix: r.Fix,
 	}
 	d.ask(r.Structure)
 	d.Sources, d.Sinks, d.Sanitizers = r.Taint.Sources, r.Taint.Sinks, r.Taint.Sanitizers
@@ -106,7 +107,7 @@ func (d Document) Rule() Rule {
 		Languages: d.Languages, In: d.In, Skip: d.Skip, Multiline: d.Multiline, Redact: d.Redact,
 		References: d.References,
 		Disabled:   d.Enabled != nil && !*d.Enabled, Mode: d.Mode,
-		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence,
+		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence, Fix: d.Fix,
 		Structure: d.asked(),
 		Taint:     Taint{d.Sources, d.Sinks, d.Sanitizers},
 	}

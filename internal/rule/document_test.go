@@ -41,7 +41,7 @@ func TestDocumentsThereAndBack(t *testing.T) {
 	}
 	superseding := rule.Rule{
 		ID: "superseding", Type: rule.TypeRegex, Pattern: "(a)", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
-		Mode: rule.ModeEnforce, Origin: rule.OriginCustom, Supersedes: []string{"a/r00", "other"}, Confidence: rule.ConfidenceLow,
+		Mode: rule.ModeEnforce, Origin: rule.OriginCustom, Supersedes: []string{"a/r00", "other"}, Fix: new(" $1\n"), Confidence: rule.ConfidenceLow,
 		Conditions: match.Conditions{Entropy: &match.Entropy{Min: 3, Group: 1}},
 	}
 	rules = append(rules, superseding, whole)

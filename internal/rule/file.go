@@ -293,6 +293,10 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 		"mode":    d.text((*string)(&r.Mode)),
 
 		"confidence": d.text((*string)(&r.Confidence)),
+		"fix": func(n *yaml.Node, place string) {
+			r.Fix = new(string)
+			d.text(r.Fix)(n, place)
+		},
 	}
 	d.conditions(&r, known)
 	d.structure(&r, known)

@@ -3,6 +3,7 @@ package rule
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,6 +71,7 @@ type Places struct {
 	allowed [][3]bool
 	finders []perLanguage[structure.Finder] // of structure rules
 	taints  []perLanguage[taintFinders]     // of taint rules
+	fixers  []*fixer                        // nil for rules without a fix
 }
 
 // ToMatch is Rule.ToMatch of the rule with an index.
@@ -83,9 +85,10 @@ func NewPlaces(rules []Rule) *Places {
 		allowed: make([][3]bool, len(rules)),
 		finders: make([]perLanguage[structure.Finder], len(rules)),
 		taints:  make([]perLanguage[taintFinders], len(rules)),
+		fixers:  make([]*fixer, len(rules)),
 	}
 	for i, r := range rules {
-		p.finders[i], p.taints[i] = r.finders(), r.taints()
+		p.finders[i], p.taints[i], p.fixers[i] = r.finders(), r.taints(), newFixer(r)
 		for _, place := range r.In {
 			if class := slices.Index(placeNames, place); class >= 0 {
 				p.allowed[i][class] = true
@@ -117,14 +120,22 @@ func (p *Places) Reader(languages []string) PlaceReader {
 
 // ReaderOf reads texts as a function does.
 func (p *Places) ReaderOf(read func(text []byte) *structure.File) PlaceReader {
-	return PlaceReader{p, read, map[int]flows{}}
+	return PlaceReader{p, read, &memory{}}
 }
 
 // PlaceReader finds the places of rules in a file. It is for one goroutine at a time.
 type PlaceReader struct {
 	*Places
-	read  func(text []byte) *structure.File
-	flows map[int]flows // by rule: what it found last
+	read func(text []byte) *structure.File
+	*memory
+}
+
+// memory is what rules found in a file, by rule.
+type memory struct {
+	flows   map[int]flows  // what a taint rule found last
+	kept    map[int][]kept // what structure rules with a fix found
+	regexps map[int]*regexp.Regexp
+	fixWork int // see maxFixWork
 }
 
 // Allows implements match.Reader: the first byte of a match that is no blank decides.

@@ -133,6 +133,7 @@ type Rule struct {
 	Structure  structure.Condition // what a structure rule asks beside its pattern
 	Taint      Taint               // what a taint rule asks
 	Confidence Confidence          // "" for ConfidenceMedium
+	Fix        *string             // what takes the place of what it matched, see fixParts; nil for nothing
 	Supersedes []string            // ids of rules that have no hit on a line on which this one has
 	References []string            // where to read more
 	Disabled   bool                // it is known and not matched; a rule is enabled unless somebody says so

@@ -189,6 +189,7 @@ func (r PlaceReader) Find(
 	}
 	finder.All(file, func(steps int) bool { return spend(steps * workOfStep) }, func(m structure.Match) {
 		if m.Focus.From < m.Focus.To {
+			r.keep(rule, file, m)
 			found(match.Span{Start: int(file.Tokens[m.Focus.From].Start), End: int(file.Tokens[m.Focus.To-1].End)})
 		}
 	})

@@ -192,6 +192,9 @@ func (r PlaceReader) findFlows(
 	p.Sanitizers = places(finders.sanitizers)
 
 	result := taint.Find(file.Text, p, step)
+	if r.flows == nil {
+		r.flows = map[int]flows{}
+	}
 	r.flows[rule] = flows{file.Text, result}
 	for _, f := range result.Flows {
 		found(spanOf(file.Text, f.Sink), spanOf(file.Text, f.Source))

@@ -137,6 +137,9 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 
 	before := len(v)
 	checkConditions(&v, r)
+	if patternErr == nil {
+		checkFix(&v, r)
+	}
 	checkList(&v, "cases.match", r.Cases.Match, MaxCases, checkCase)
 	checkList(&v, "cases.no_match", r.Cases.NoMatch, MaxCases, checkCase)
 	if n := size(r.Cases.Match, r.Cases.NoMatch); n > MaxAllCases {
@@ -251,8 +254,14 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 	ctx, cancel := context.WithTimeoutCause(ctx, caseTime, errTooSlow)
 	defer cancel()
 
+	hitsOf := func(text match.Lines) (PlaceReader, []match.Hit, error) {
+		reader := places.Reader(r.Languages)
+		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, reader, 1)
+		return reader, hits, err
+	}
 	for i, text := range slices.Concat(r.Cases.Match, r.Cases.NoMatch) {
-		hits, err := hitsIn(ctx, session, t.left-session.Work(0), text, places.Reader(r.Languages), 1)
+		content := match.SplitLines([]byte(text))
+		reader, hits, err := hitsOf(content)
 		n := i - len(r.Cases.Match)
 		switch {
 		case err != nil:
@@ -263,8 +272,31 @@ func (t *trials) run(ctx context.Context, v *errs.Violations, r Rule) {
 		case n >= 0 && len(hits) > 0:
 			v.Add(fmt.Sprintf("cases.no_match[%d]", n),
 				"the rule matches this text, on line %d, and it should not", hits[0].Line)
+		case n < 0 && r.Fix != nil:
+			if mistake := fixMistake(content, reader, hits[0], hitsOf); mistake != "" {
+				v.Add(fmt.Sprintf("cases.match[%d]", i), "%s", mistake)
+			}
 		}
 	}
+}
+
+// fixMistake says what is wrong with what the fix of a rule makes of a text with a hit; ""
+// for nothing.
+func fixMistake(
+	text match.Lines, reader PlaceReader, hit match.Hit, hitsOf func(match.Lines) (PlaceReader, []match.Hit, error),
+) string {
+	edit, ok := reader.Edit(text, 0, hit)
+	if !ok {
+		return "the fix makes nothing of this text that can be offered: it changes nothing, is too long, " +
+			"or leaves a bracket or a string open"
+	}
+	fixed, _ := Apply(text, []Edit{edit})
+	_, left, err := hitsOf(match.SplitLines(fixed))
+	if err == nil && len(left) > 0 && left[0].Line <= hit.Line {
+		return "the rule matches what its fix makes of this text, too"
+	}
+
+	return ""
 }
 
 // Try matches a rule on a text as a review would if the text were a file of such
@@ -294,7 +326,7 @@ func Try(
 		if len(languages) == 0 {
 			languages = r.Languages
 		}
-		hits, err = hitsIn(limited, session, caseWork, text, places.Reader(languages), limit+1)
+		hits, err = hitsIn(limited, session, caseWork, match.SplitLines([]byte(text)), places.Reader(languages), limit+1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -319,9 +351,8 @@ var errTooSlow = errors.New("takes too long on the given texts; make it simpler,
 // hitsIn returns at most limit hits of the one rule of a session in a text, within so
 // much work. It fails with the cause of ctx's end.
 func hitsIn(
-	ctx context.Context, s *match.Session, work int64, text string, reader match.Reader, limit int,
+	ctx context.Context, s *match.Session, work int64, lines match.Lines, reader match.Reader, limit int,
 ) ([]match.Hit, error) {
-	lines := match.SplitLines([]byte(text))
 	all := []match.LineRange{{First: 1, Last: lines.Count()}}
 	result, err := s.File("").Within(match.Limit{File: work}).ReadBy(reader).Match(ctx, lines, all, limit)
 	switch {

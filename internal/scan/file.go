@@ -86,6 +86,7 @@ type fileScan struct {
 	kinds    kinds
 
 	isBytes     bool // see asBytes
+	isDecoded   bool // see decoded
 	isFixedOnly bool // see fixedOnly
 }
 
@@ -217,6 +218,9 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 		}
 		if r.Type == rule.TypeTaint {
 			f.Steps = s.steps(ctx, h)
+		}
+		if r.Fix != nil {
+			f.Fix = s.fix(ctx, h)
 		}
 
 		switch h.list {

@@ -61,7 +61,7 @@ func look(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	switch how {
 	case isUTF16:
 		// What is only said to be in UTF-16 is found as the bytes that it is.
-		r = newFileScan(p, f, text, limit).whole().run(ctx)
+		r = newFileScan(p, f, text, limit).whole().decoded().run(ctx)
 		r.unite(newFileScan(p, f, f.Content, limit).whole().asBytes().run(ctx), limit)
 	case noText:
 		r = newFileScan(p, f, f.Content, limit).asBytes().fixedOnly().run(ctx)
@@ -127,6 +127,12 @@ func (s *fileScan) asBytes() *fileScan {
 	s.isBytes = true
 	s.masker.read, s.masker.blind = true, true
 
+	return s
+}
+
+// decoded says that the text is not the bytes of the file, so that no fix is of these.
+func (s *fileScan) decoded() *fileScan {
+	s.isDecoded = true
 	return s
 }
 

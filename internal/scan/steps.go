@@ -33,3 +33,21 @@ func (s *fileScan) steps(ctx context.Context, h hit) (all []finding.Step) {
 
 	return all
 }
+
+// fix is what a rule has in place of what it found; nil for nothing that can be offered.
+func (s *fileScan) fix(ctx context.Context, h hit) *finding.Fix {
+	if s.plan.placesOnly || s.isBytes || s.isDecoded || len(s.readers) <= h.group {
+		return nil
+	}
+	e, ok := s.readers[h.group].Edit(s.lines, h.Rule, h.Hit)
+	if !ok || s.masker.hides(ctx, e.StartLine, e.EndLine) {
+		return nil
+	}
+	for n := e.StartLine; n <= e.EndLine; n++ {
+		if !s.isAdded(n) {
+			return nil
+		}
+	}
+
+	return &finding.Fix{StartLine: e.StartLine, EndLine: e.EndLine, Text: e.Text}
+}

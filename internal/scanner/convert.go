@@ -288,6 +288,9 @@ func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 		Confidence:     string(f.Confidence),
 	}
 
+	if x := f.Fix; x != nil {
+		p.Fix = &scannerv1.ScanFix{StartLine: int32(x.StartLine), EndLine: int32(x.EndLine), Text: x.Text}
+	}
 	if s := f.Suppression; s != nil {
 		p.Suppression = &scannerv1.ScanSuppression{Reason: s.Reason, Until: s.Until, Line: int32(s.Line)}
 	}
@@ -323,6 +326,12 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 		f.Steps = append(f.Steps, fromProtoStep(s))
 	}
 
+	if x := p.GetFix(); x != nil {
+		if len(x.GetText()) > rule.MaxEdit {
+			return finding.Finding{}, fmt.Errorf("finding of rule %q: a fix of more than %d bytes", p.GetRuleId(), rule.MaxEdit)
+		}
+		f.Fix = &finding.Fix{StartLine: int(x.GetStartLine()), EndLine: int(x.GetEndLine()), Text: x.GetText()}
+	}
 	if s := p.GetSuppression(); s != nil {
 		f.Suppression = &finding.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
 	}

@@ -36,6 +36,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
 		Confidence:  string(r.Confidence),
+		Fix:         r.Fix,
 	}
 	if len(r.Structure.Fields()) > 0 {
 		out.Structure = string(rule.CompactJSON(r.Structure))
@@ -106,6 +107,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Structure:  asked,
 		Taint:      followed,
 		Confidence: rule.Confidence(p.GetConfidence()),
+		Fix:        p.Fix,
 	}, nil
 }
 

@@ -105,7 +105,9 @@ func TestScan(t *testing.T) {
 	never := todo("never", rule.OriginRepository)
 	never.Pattern, never.Multiline, never.Redact = "never", true, true
 	never.Paths = rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"vendor/**"}}
-	job := jobWith(todo("x/one", rule.OriginDefault), todo("two", rule.OriginCustom), never)
+	two := todo("two", rule.OriginCustom)
+	two.Fix = new("done")
+	job := jobWith(todo("x/one", rule.OriginDefault), two, never)
 	var last review.Progress
 	o, err := client.Scan(t.Context(), job, func(p review.Progress) { last = p })
 	require.NoError(t, err)
@@ -121,6 +123,7 @@ func TestScan(t *testing.T) {
 	assert.Equal(t, finding.Finding{
 		RuleID: "custom/two", Severity: rule.High, Confidence: rule.ConfidenceMedium, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5,
 		Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1",
+		Fix: &finding.Fix{StartLine: 1, EndLine: 1, Text: "done"},
 	}, o.Findings[0])
 	assert.Equal(t, 2, o.Summary[rule.High])
 	assert.Equal(t, 1, o.Summary[rule.Low])

@@ -13,7 +13,7 @@ import (
 // findingColumns are those of findingRow that a scan sets.
 const findingColumns = `review_id, kind, position, rule_id, severity, file, line, end_line, ` +
 	`col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state, ` +
-	`suppress_reason, suppress_until, suppress_line, confidence, steps`
+	`suppress_reason, suppress_until, suppress_line, confidence, steps, fix`
 
 // readColumns are those of findingRow.
 const readColumns = findingColumns + `, triage`
@@ -45,6 +45,7 @@ type findingRow struct {
 	Confidence rule.Confidence `db:"confidence"`
 
 	Steps  jsonOf[[]finding.Step]  `db:"steps"`
+	Fix    jsonOf[*finding.Fix]    `db:"fix"`
 	Triage jsonOf[*finding.Triage] `db:"triage"`
 }
 
@@ -65,6 +66,7 @@ func (t *tx) insertFindings(
 			f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
 			[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, f.State,
 			[]byte(by.Reason), by.Until, by.Line, f.Confidence, jsonOf[[]finding.Step]{f.Steps},
+			jsonOf[*finding.Fix]{f.Fix},
 		}
 	})
 }
@@ -75,6 +77,7 @@ func (r findingRow) finding() finding.Finding {
 		Column: r.Column, EndColumn: r.EndColumn, UTF16Column: r.UTF16Column, UTF16EndColumn: r.UTF16EndColumn,
 		Message: string(r.Message), Snippet: string(r.Snippet), Fingerprint: r.Fingerprint, LineHash: r.LineHash,
 		State: r.State, Triage: r.Triage.value, Confidence: r.Confidence, Steps: r.Steps.value,
+		Fix: r.Fix.value,
 	}
 	if r.ByLine > 0 {
 		f.Suppression = &finding.Suppression{Reason: string(r.Reason), Until: r.Until, Line: r.ByLine}

@@ -53,12 +53,13 @@ type ruleRow struct {
 	UpdatedBy    string                 `db:"updated_by"`
 }
 
-// ruleConditions are what decides about the matches of a rule.
+// ruleConditions are what decides about the matches of a rule, and what becomes of them.
 type ruleConditions struct {
 	Entropy    *match.Entropy      `json:"entropy,omitempty"`
 	Stopwords  []string            `json:"stopwords,omitempty"`
 	Allow      []string            `json:"allow,omitempty"`
 	Supersedes []string            `json:"supersedes,omitempty"`
+	Fix        *string             `json:"fix,omitempty"`
 	Structure  structure.Condition `json:"structure,omitzero"`
 	Taint      rule.Taint          `json:"taint,omitzero"`
 }
@@ -82,6 +83,7 @@ func (r ruleRow) rule() rule.Rule {
 		In:         r.Places.value,
 		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
+		Fix:        c.Fix,
 		Structure:  c.Structure,
 		Taint:      c.Taint,
 		Confidence: r.Confidence,
@@ -102,7 +104,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
-			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Structure, r.Taint,
+			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Fix, r.Structure, r.Taint,
 		}},
 		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),

@@ -15,6 +15,7 @@ import (
 type Finder struct {
 	root     *node
 	names    []string // of metavariables, by slot
+	bound    vars     // by every match
 	patterns int
 	lists    int
 }
@@ -60,14 +61,14 @@ func (e *Error) Error() string {
 // Compile reads a condition in a language. It fails with an *Error.
 func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 	r := &conditionReader{language: l, Finder: &Finder{}}
-	n, _, err := r.condition(c, place{focus: true})
+	n, bound, err := r.condition(c, place{focus: true})
 	if err != nil {
 		return nil, err
 	}
 	if !n.finds() {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
-	r.root = n
+	r.root, r.bound = n, bound
 	if len(r.Needs(func(string) float64 { return 0 })) == 0 {
 		field := ""
 		if n.pattern != nil {

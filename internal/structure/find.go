@@ -29,6 +29,13 @@ func (m Match) Bound(name string) (r Range, ok bool) {
 	return Range{}, false
 }
 
+// Binds reports whether a metavariable stands for something in every match.
+func (f *Finder) Binds(name string) bool {
+	slot := slices.Index(f.names, name)
+
+	return slot >= 0 && f.bound[slot]
+}
+
 // Spend counts steps of matching, and says whether to go on.
 type Spend func(steps int) bool
 

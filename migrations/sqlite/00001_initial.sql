@@ -158,6 +158,7 @@ CREATE TABLE findings (
     suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
     confidence      TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     steps           TEXT    NOT NULL DEFAULT 'null', -- JSON: the way of a value to the finding
+    fix             TEXT    NOT NULL DEFAULT 'null', -- JSON: lines that the rule has in place of what it found
     decision        TEXT    NOT NULL DEFAULT 'open' -- that the verdict counts
                     CHECK (decision IN ('open', 'accepted', 'false_positive', 'wont_fix')),
     triage          TEXT    NOT NULL DEFAULT 'null', -- JSON: the decision, by whom and why
@@ -274,7 +275,7 @@ CREATE TABLE rules (
     refs          TEXT    NOT NULL, -- where to read more
     languages     TEXT    NOT NULL,
     skip          TEXT    NOT NULL, -- kinds of files that it does not look at
-    conditions    TEXT    NOT NULL, -- what decides about matches, and rules that it supersedes
+    conditions    TEXT    NOT NULL, -- what decides about matches, rules that it supersedes, its fix
     confidence    TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
     enabled       INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     mode          TEXT    NOT NULL CHECK (mode IN ('enforce', 'observe')),

@@ -125,6 +125,7 @@ type known struct {
 	Stopwords  []string              `json:"stopwords,omitempty"`
 	Allow      []string              `json:"allow,omitempty"`
 	Supersedes []string              `json:"supersedes,omitempty"`
+	Fix        *string               `json:"fix,omitempty"`
 	rule.Taint
 	Match      []string `json:"match,omitempty"`
 	NoMatch    []string `json:"no_match,omitempty"`
@@ -158,7 +159,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, Taint: r.Taint, Conditions: conditions,
+		Supersedes: r.Supersedes, Fix: r.Fix, Taint: r.Taint, Conditions: conditions,
 	}
 }
 
@@ -374,6 +375,9 @@ func (k known) text(price string) string {
 	row("Unless", strings.Join(k.Stopwords, "  "))
 	row("Nor if", k.Allow...)
 	row("Instead of", strings.Join(k.Supersedes, "  "))
+	if k.Fix != nil {
+		row("Fix", cmp.Or(*k.Fix, "what it matches is removed"))
+	}
 	row("Price", price)
 	row("Finds", k.Match...)
 	row("Leaves", k.NoMatch...)

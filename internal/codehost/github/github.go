@@ -181,7 +181,7 @@ func (h *Host) Limits() codehost.Limits {
 	l := codehost.Limits{
 		AnnotationsPerCall: 50, Annotations: 1000, CommentsPerCall: 30,
 		Body: 65_536, Title: 255, Summary: 65_535,
-		CallsPerMinute: 80, CallsPerHour: 500,
+		CallsPerMinute: 80, CallsPerHour: 500, Suggestions: codehost.SuggestionOfLine,
 	}
 
 	if h.app == nil { // only Apps may write check runs

@@ -50,6 +50,7 @@ func New(o Options) *Host {
 func (h *Host) Limits() codehost.Limits {
 	return codehost.Limits{
 		CommentsPerCall: 1, Body: 60_000, Title: 255, CallsPerMinute: 60, CallsPerHour: 3600,
+		Suggestions: codehost.SuggestionOfMore,
 	}
 }
 

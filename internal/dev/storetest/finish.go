@@ -73,6 +73,7 @@ func storedOutcome(t *testing.T, h Harness) {
 				{Kind: finding.StepSource, Line: 1, Column: 2, EndColumn: 3, UTF16Column: 4, UTF16EndColumn: 5, Snippet: "é🙂\\"},
 				{Kind: finding.StepSink, Line: 1<<31 - 1},
 			},
+			Fix: &finding.Fix{StartLine: 1, EndLine: 1<<31 - 1, Text: "é🙂\\\n\t"},
 		})
 	}
 	o.Skips = []finding.Skip{

@@ -57,6 +57,7 @@ func storedRule(t *testing.T, h Harness) {
 				Where: map[string]structure.Test{"X": {Entropy: &structure.Entropy{Min: 2.5}}}, Focus: "X",
 			},
 			Supersedes: []string{"other"},
+			Fix:        new(""),
 			Confidence: rule.ConfidenceHigh,
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},

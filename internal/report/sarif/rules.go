@@ -94,6 +94,7 @@ type result struct {
 	BaselineState       string        `json:"baselineState,omitempty"`
 	Suppressions        []suppression `json:"suppressions,omitempty"`
 	CodeFlows           []codeFlow    `json:"codeFlows,omitempty"`
+	Fixes               []fix         `json:"fixes,omitempty"`
 }
 
 type fingerprints struct {

@@ -227,6 +227,7 @@ func newResult(f finding.Finding, ruleIndex int, compared bool) result {
 		PartialFingerprints: fingerprints{LineHash: f.LineHash, Own: f.Fingerprint},
 		Suppressions:        suppressions(f),
 		CodeFlows:           newCodeFlows(f),
+		Fixes:               newFixes(f),
 	}
 	where := &r.Locations[0].PhysicalLocation
 	where.ArtifactLocation.URI, where.Region, where.ContextRegion = relativeURI(f.File), newRegion(f), context(f)

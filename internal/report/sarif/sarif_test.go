@@ -33,7 +33,7 @@ func evil() finding.Finding {
 		UTF16Column: 9, UTF16EndColumn: 14,
 		Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
 		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1",
-		State: finding.StateNew,
+		State: finding.StateNew, Fix: &finding.Fix{StartLine: 2, EndLine: 2},
 	}
 }
 
@@ -56,6 +56,7 @@ func full() review.Review {
 			{Kind: finding.StepAssignment, Line: 4, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2, Snippet: "y = [a](b)"},
 			{Kind: finding.StepSink, Line: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2},
 		},
+		Fix: &finding.Fix{StartLine: 1, EndLine: 3, Text: "\ta(\n\t\"b\")"},
 	}
 
 	meta := finding.Finding{

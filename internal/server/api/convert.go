@@ -132,6 +132,9 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
 		Triage: toTriage(f.Triage), Steps: each(f.Steps, toStep),
 	}
+	if x := f.Fix; x != nil {
+		out.Fix = &prwardenv1.Fix{StartLine: clamp(x.StartLine), EndLine: clamp(x.EndLine), Text: text(x.Text)}
+	}
 	if s := f.Suppression; s != nil {
 		out.Suppression = &prwardenv1.Suppression{Reason: text(s.Reason), Until: given(s.Until), Line: clamp(s.Line)}
 	}
@@ -218,7 +221,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
 		Entropy: toEntropy(r.Conditions.Entropy), Stopwords: each(r.Conditions.Stopwords, text),
 		Allow: each(r.Conditions.Allow, text), Supersedes: each(r.Supersedes, text),
-		Skip: each(r.Skip, text), Confidence: toConfidence(r.Sureness()),
+		Skip: each(r.Skip, text), Confidence: toConfidence(r.Sureness()), Fix: r.Fix,
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -293,6 +296,9 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Structure:  fromStructure(r), Taint: fromTaint(r),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
+	if r != nil {
+		out.Fix = r.Fix
+	}
 	return out
 }
 

@@ -36,6 +36,7 @@ func full() review.Review {
 		Steps: []finding.Step{{
 			Kind: finding.StepAssignment, Line: 8, Column: 9, EndColumn: 10, UTF16Column: 11, UTF16EndColumn: 12, Snippet: "x",
 		}},
+		Fix: &finding.Fix{StartLine: 13, EndLine: 14, Text: "y"},
 		Triage: &finding.Triage{
 			Decision: finding.WontFix, Reason: "old", Until: "2027-02-28", By: "key:key_2", At: day, Scope: finding.InRepository,
 		},
@@ -193,7 +194,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Conditions: match.Conditions{
 			Entropy: &match.Entropy{Min: 3.5, Group: 1}, Stopwords: []string{"s"}, Allow: []string{"w"},
 		},
-		Supersedes: []string{"other"},
+		Supersedes: []string{"other"}, Fix: new("z"),
 		Confidence: rule.ConfidenceLow,
 		Cases:      rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		Languages: []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"test"},

@@ -72,7 +72,7 @@ func (h *Rules) TryRules(ctx context.Context, req *prwardenv1.TryRulesRequest) (
 	if !h.source || !caller.Has(auth.SourceRead) { // a rule that matches everything would show all source
 		for _, pr := range out.GetPullRequests() {
 			for _, f := range pr.GetFindings() {
-				f.Snippet = ""
+				f.Snippet, f.Fix = "", nil
 				for _, s := range f.GetSteps() {
 					s.Snippet = ""
 				}

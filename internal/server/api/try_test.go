@@ -29,7 +29,8 @@ func TestTryRules(t *testing.T) {
 		return review.Trial{Untried: 1, PullRequests: []review.TriedPullRequest{
 			{Review: review.Review{ID: "rev_a", Repo: "acme/shop", PRNumber: 1}, Hits: map[string]int{"custom/a": 2, "style/b": 1},
 				Findings: []finding.Finding{{RuleID: "custom/a", Severity: rule.Low, File: "f", Line: 1, Snippet: "source",
-					Steps: []finding.Step{{Kind: finding.StepSource, Line: 1, Snippet: "source"}}}}, Truncated: true},
+					Steps: []finding.Step{{Kind: finding.StepSource, Line: 1, Snippet: "source"}},
+					Fix:   &finding.Fix{StartLine: 1, EndLine: 1, Text: "source"}}}, Truncated: true},
 			{Review: review.Review{ID: "rev_b", Repo: "acme/shop", PRNumber: 2},
 				Failure: &review.Failure{Code: "commit_not_found", Message: "It is gone."}},
 		}}, nil
@@ -48,7 +49,7 @@ func TestTryRules(t *testing.T) {
 	require.Len(t, findings, 1)
 	assert.Equal(t, "new", findings[0].(map[string]any)["state"])
 	assert.Len(t, findings[0].(map[string]any)["steps"], 1)
-	assert.NotRegexp(t, `"snippet": *"source"`, a.Body, "without source:read nothing of the lines is shown")
+	assert.NotRegexp(t, `"(snippet|text)": *"source"`, a.Body, "without source:read nothing of the lines is shown")
 	assert.Equal(t, true, prs[0].(map[string]any)["truncated"])
 	assert.Equal(t, map[string]any{"code": "commit_not_found", "message": "It is gone."}, prs[1].(map[string]any)["error"])
 	assert.InDelta(t, 1, a.JSON["untried"], 0)

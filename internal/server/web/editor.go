@@ -18,6 +18,8 @@ type ruleForm struct {
 	Languages, Skip, Include, Exclude, References, State string
 	Match, NoMatch                                       []string
 	Multiline, Redact                                    bool
+	Fix                                                  string
+	Removes                                              bool   // what it matched, in place of Fix
 	Text                                                 string // to try the pattern on
 	Etag                                                 string
 }
@@ -155,7 +157,7 @@ func (h *Handler) saveRule(v *visit, e editorView) error {
 		err = h.updateRule(v, e.ID, r,
 			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern",
 			"message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
-			"references", "enabled", "mode", "confidence")
+			"references", "enabled", "mode", "confidence", "fix")
 	}
 	if err == nil {
 		h.leaveFlash(v, flash{Text: text})
@@ -193,6 +195,9 @@ func (f ruleForm) rule() (*prwardenv1.Rule, error) {
 	}
 	if c := prwardenv1.Confidence_Level(prwardenv1.Confidence_Level_value[f.Confidence]); c != 0 {
 		r.Confidence = &c
+	}
+	if f.Removes || f.Fix != "" {
+		r.Fix = &f.Fix
 	}
 	if f.Mode == "observe" {
 		r.Mode = prwardenv1.Rule_observe.Enum()
@@ -239,7 +244,7 @@ func formOf(r *prwardenv1.Rule) ruleForm {
 		Include: strings.Join(r.GetPaths().GetInclude(), "\n"), Exclude: strings.Join(r.GetPaths().GetExclude(), "\n"),
 		References: strings.Join(r.GetReferences(), "\n"), Match: r.GetCases().GetMatch(),
 		NoMatch: r.GetCases().GetNoMatch(), Multiline: r.GetMultiline(), Redact: r.GetRedact(), State: "on",
-		Etag: r.GetEtag(),
+		Etag: r.GetEtag(), Fix: r.GetFix(), Removes: r.Fix != nil && r.GetFix() == "",
 	}
 	f.Text = strings.Join(slices.Concat(f.Match, f.NoMatch), "\n")
 	if !r.GetEnabled() {
@@ -268,7 +273,7 @@ func readRuleForm(in url.Values) ruleForm {
 		Languages: text("languages"), Skip: text("skip"), Include: text("include"), Exclude: text("exclude"),
 		References: text("references"),
 		Match:      cases[0], NoMatch: cases[1], Multiline: in.Get("multiline") != "", Redact: in.Get("redact") != "",
-		State: in.Get("state"), Text: text("text"), Etag: in.Get("etag"),
+		State: in.Get("state"), Text: text("text"), Etag: in.Get("etag"), Fix: text("fix"), Removes: in.Get("removes") != "",
 	}
 }
 

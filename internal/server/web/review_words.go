@@ -234,3 +234,12 @@ func (f decisionForm) cancelSwap() string {
 
 // number writes a number of a message.
 func number(n int32) string { return strconv.Itoa(int(n)) }
+
+// fixedLines names the lines that a fix replaces.
+func fixedLines(f *prwardenv1.Fix) string {
+	if f.GetStartLine() == f.GetEndLine() {
+		return "line " + number(f.GetStartLine())
+	}
+
+	return "lines " + number(f.GetStartLine()) + " to " + number(f.GetEndLine())
+}

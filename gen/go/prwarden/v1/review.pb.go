@@ -496,7 +496,7 @@ func (x FindingStep_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FindingStep_Kind.Descriptor instead.
 func (FindingStep_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // Reason says why.
@@ -572,7 +572,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // Kind says which findings.
@@ -633,7 +633,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17, 0}
 }
 
 // Key is what the findings of a group have in common.
@@ -690,7 +690,7 @@ func (x Grouping_Key) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Grouping_Key.Descriptor instead.
 func (Grouping_Key) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress, and of those
@@ -744,7 +744,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27, 0}
 }
 
 // Standing says why a review has no result, as CountReviews counts.
@@ -797,7 +797,7 @@ func (x ListReviewsRequest_Standing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListReviewsRequest_Standing.Descriptor instead.
 func (ListReviewsRequest_Standing) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28, 0}
 }
 
 // Review is one scan of a pull request.
@@ -1633,7 +1633,10 @@ type Finding struct {
 	// The way of a value to the place of the finding, from where it comes in; only
 	// findings of rules of type `taint` have steps. Of a longer way the first and the last
 	// steps are there.
-	Steps         []*FindingStep `protobuf:"bytes,19,rep,name=steps,proto3" json:"steps,omitempty"`
+	Steps []*FindingStep `protobuf:"bytes,19,rep,name=steps,proto3" json:"steps,omitempty"`
+	// What the rule has in place of what it found; absent for nothing. All lines that it
+	// replaces were added by the pull request, and none of them has a masked part.
+	Fix           *Fix `protobuf:"bytes,20,opt,name=fix,proto3" json:"fix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1801,6 +1804,78 @@ func (x *Finding) GetSteps() []*FindingStep {
 	return nil
 }
 
+func (x *Finding) GetFix() *Fix {
+	if x != nil {
+		return x.Fix
+	}
+	return nil
+}
+
+// Fix is whole lines that take the place of others in the file of a finding.
+type Fix struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first line that is replaced, from 1.
+	StartLine int32 `protobuf:"varint,1,opt,name=start_line,json=startLine,proto3" json:"start_line,omitempty"`
+	// The last line that is replaced, from 1; at most 19 behind the first.
+	EndLine int32 `protobuf:"varint,2,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
+	// The new lines, joined by `\n`, without the ending of the last one: at most 2,000 bytes.
+	// Empty to remove the lines.
+	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fix) Reset() {
+	*x = Fix{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fix) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fix) ProtoMessage() {}
+
+func (x *Fix) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fix.ProtoReflect.Descriptor instead.
+func (*Fix) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Fix) GetStartLine() int32 {
+	if x != nil {
+		return x.StartLine
+	}
+	return 0
+}
+
+func (x *Fix) GetEndLine() int32 {
+	if x != nil {
+		return x.EndLine
+	}
+	return 0
+}
+
+func (x *Fix) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // FindingStep is a place that a value passes on its way to a finding, in the
 // finding's file.
 type FindingStep struct {
@@ -1825,7 +1900,7 @@ type FindingStep struct {
 
 func (x *FindingStep) Reset() {
 	*x = FindingStep{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +1912,7 @@ func (x *FindingStep) String() string {
 func (*FindingStep) ProtoMessage() {}
 
 func (x *FindingStep) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +1925,7 @@ func (x *FindingStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingStep.ProtoReflect.Descriptor instead.
 func (*FindingStep) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FindingStep) GetKind() FindingStep_Kind {
@@ -1918,7 +1993,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1930,7 +2005,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1943,7 +2018,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Suppression) GetReason() string {
@@ -1991,7 +2066,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +2078,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2091,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Skip) GetFile() string {
@@ -2110,7 +2185,7 @@ type CreateReviewRequest struct {
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2197,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2210,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -2220,7 +2295,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2307,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2245,7 +2320,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -2287,7 +2362,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2299,7 +2374,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2312,7 +2387,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -2333,7 +2408,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2420,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2433,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -2399,7 +2474,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2486,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2499,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -2503,7 +2578,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2590,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2603,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -2577,7 +2652,7 @@ type SearchFindingsRequest struct {
 
 func (x *SearchFindingsRequest) Reset() {
 	*x = SearchFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2589,7 +2664,7 @@ func (x *SearchFindingsRequest) String() string {
 func (*SearchFindingsRequest) ProtoMessage() {}
 
 func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2602,7 +2677,7 @@ func (x *SearchFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsRequest.ProtoReflect.Descriptor instead.
 func (*SearchFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SearchFindingsRequest) GetGroupBy() Grouping_Key {
@@ -2693,7 +2768,7 @@ type SearchFindingsResponse struct {
 
 func (x *SearchFindingsResponse) Reset() {
 	*x = SearchFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +2780,7 @@ func (x *SearchFindingsResponse) String() string {
 func (*SearchFindingsResponse) ProtoMessage() {}
 
 func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +2793,7 @@ func (x *SearchFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchFindingsResponse.ProtoReflect.Descriptor instead.
 func (*SearchFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SearchFindingsResponse) GetFindings() []*FoundFinding {
@@ -2768,7 +2843,7 @@ type FoundFinding struct {
 
 func (x *FoundFinding) Reset() {
 	*x = FoundFinding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2780,7 +2855,7 @@ func (x *FoundFinding) String() string {
 func (*FoundFinding) ProtoMessage() {}
 
 func (x *FoundFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[20]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +2868,7 @@ func (x *FoundFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundFinding.ProtoReflect.Descriptor instead.
 func (*FoundFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FoundFinding) GetRepo() string {
@@ -2840,7 +2915,7 @@ type Grouping struct {
 
 func (x *Grouping) Reset() {
 	*x = Grouping{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +2927,7 @@ func (x *Grouping) String() string {
 func (*Grouping) ProtoMessage() {}
 
 func (x *Grouping) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[21]
+	mi := &file_prwarden_v1_review_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +2940,7 @@ func (x *Grouping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grouping.ProtoReflect.Descriptor instead.
 func (*Grouping) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
 }
 
 // FindingGroup counts findings.
@@ -2889,7 +2964,7 @@ type FindingGroup struct {
 
 func (x *FindingGroup) Reset() {
 	*x = FindingGroup{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +2976,7 @@ func (x *FindingGroup) String() string {
 func (*FindingGroup) ProtoMessage() {}
 
 func (x *FindingGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[22]
+	mi := &file_prwarden_v1_review_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +2989,7 @@ func (x *FindingGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingGroup.ProtoReflect.Descriptor instead.
 func (*FindingGroup) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *FindingGroup) GetRuleId() string {
@@ -2975,7 +3050,7 @@ type ListRepositoriesRequest struct {
 
 func (x *ListRepositoriesRequest) Reset() {
 	*x = ListRepositoriesRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3062,7 @@ func (x *ListRepositoriesRequest) String() string {
 func (*ListRepositoriesRequest) ProtoMessage() {}
 
 func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[23]
+	mi := &file_prwarden_v1_review_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3075,7 @@ func (x *ListRepositoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRepositoriesRequest) GetQuery() string {
@@ -3037,7 +3112,7 @@ type ListRepositoriesResponse struct {
 
 func (x *ListRepositoriesResponse) Reset() {
 	*x = ListRepositoriesResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3049,7 +3124,7 @@ func (x *ListRepositoriesResponse) String() string {
 func (*ListRepositoriesResponse) ProtoMessage() {}
 
 func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[24]
+	mi := &file_prwarden_v1_review_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3062,7 +3137,7 @@ func (x *ListRepositoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRepositoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListRepositoriesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListRepositoriesResponse) GetRepositories() []*Repository {
@@ -3097,7 +3172,7 @@ type Repository struct {
 
 func (x *Repository) Reset() {
 	*x = Repository{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3184,7 @@ func (x *Repository) String() string {
 func (*Repository) ProtoMessage() {}
 
 func (x *Repository) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[25]
+	mi := &file_prwarden_v1_review_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3122,7 +3197,7 @@ func (x *Repository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repository.ProtoReflect.Descriptor instead.
 func (*Repository) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Repository) GetRepo() string {
@@ -3166,7 +3241,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3253,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[26]
+	mi := &file_prwarden_v1_review_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3191,7 +3266,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{26}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -3240,7 +3315,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3252,7 +3327,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[27]
+	mi := &file_prwarden_v1_review_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3265,7 +3340,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{27}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -3358,7 +3433,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3370,7 +3445,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[28]
+	mi := &file_prwarden_v1_review_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3383,7 +3458,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{28}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -3422,7 +3497,7 @@ type CountReviewsRequest struct {
 
 func (x *CountReviewsRequest) Reset() {
 	*x = CountReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3434,7 +3509,7 @@ func (x *CountReviewsRequest) String() string {
 func (*CountReviewsRequest) ProtoMessage() {}
 
 func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[29]
+	mi := &file_prwarden_v1_review_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3447,7 +3522,7 @@ func (x *CountReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsRequest.ProtoReflect.Descriptor instead.
 func (*CountReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{29}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CountReviewsRequest) GetQuery() string {
@@ -3517,7 +3592,7 @@ type CountReviewsResponse struct {
 
 func (x *CountReviewsResponse) Reset() {
 	*x = CountReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3529,7 +3604,7 @@ func (x *CountReviewsResponse) String() string {
 func (*CountReviewsResponse) ProtoMessage() {}
 
 func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[30]
+	mi := &file_prwarden_v1_review_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3542,7 +3617,7 @@ func (x *CountReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountReviewsResponse.ProtoReflect.Descriptor instead.
 func (*CountReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{30}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CountReviewsResponse) GetAll() int32 {
@@ -3658,7 +3733,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3670,7 +3745,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[31]
+	mi := &file_prwarden_v1_review_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3683,7 +3758,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{31}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -3865,7 +3940,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3877,7 +3952,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[32]
+	mi := &file_prwarden_v1_review_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3890,7 +3965,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{32}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -3911,7 +3986,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3923,7 +3998,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[33]
+	mi := &file_prwarden_v1_review_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3936,7 +4011,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{33}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -3957,7 +4032,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3969,7 +4044,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[34]
+	mi := &file_prwarden_v1_review_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3982,7 +4057,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{34}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -4017,7 +4092,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[35]
+	mi := &file_prwarden_v1_review_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4029,7 +4104,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[35]
+	mi := &file_prwarden_v1_review_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4042,7 +4117,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{35}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -4237,7 +4312,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bvendored\x18\x06 \x01(\x05R\bvendored\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xf6\x06\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\x9a\a\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -4262,7 +4337,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x12 \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\x06\xbaH\x03\xc8\x01\x01H\x04R\n" +
 	"confidence\x88\x01\x01\x126\n" +
-	"\x05steps\x18\x13 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\":\n" +
+	"\x05steps\x18\x13 \x03(\v2\x18.prwarden.v1.FindingStepB\x06\x92A\x03\xa0\x01\x14R\x05steps\x12\"\n" +
+	"\x03fix\x18\x14 \x01(\v2\x10.prwarden.v1.FixR\x03fix\":\n" +
 	"\x05State\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03new\x10\x01\x12\f\n" +
@@ -4273,7 +4349,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06_stateB\f\n" +
 	"\n" +
 	"_line_hashB\r\n" +
-	"\v_confidence\"\xc7\x02\n" +
+	"\v_confidence\"S\n" +
+	"\x03Fix\x12\x1d\n" +
+	"\n" +
+	"start_line\x18\x01 \x01(\x05R\tstartLine\x12\x19\n" +
+	"\bend_line\x18\x02 \x01(\x05R\aendLine\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\xc7\x02\n" +
 	"\vFindingStep\x12>\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.prwarden.v1.FindingStep.KindB\x06\xbaH\x03\xc8\x01\x01H\x00R\x04kind\x88\x01\x01\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
@@ -4662,7 +4743,7 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),               // 0: prwarden.v1.Review.Status
 	(Priority_Level)(0),              // 1: prwarden.v1.Priority.Level
@@ -4686,52 +4767,53 @@ var file_prwarden_v1_review_proto_goTypes = []any{
 	(*LookedAt)(nil),                 // 19: prwarden.v1.LookedAt
 	(*ReviewError)(nil),              // 20: prwarden.v1.ReviewError
 	(*Finding)(nil),                  // 21: prwarden.v1.Finding
-	(*FindingStep)(nil),              // 22: prwarden.v1.FindingStep
-	(*Suppression)(nil),              // 23: prwarden.v1.Suppression
-	(*Skip)(nil),                     // 24: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),      // 25: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),     // 26: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),         // 27: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),        // 28: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),      // 29: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),     // 30: prwarden.v1.ListFindingsResponse
-	(*SearchFindingsRequest)(nil),    // 31: prwarden.v1.SearchFindingsRequest
-	(*SearchFindingsResponse)(nil),   // 32: prwarden.v1.SearchFindingsResponse
-	(*FoundFinding)(nil),             // 33: prwarden.v1.FoundFinding
-	(*Grouping)(nil),                 // 34: prwarden.v1.Grouping
-	(*FindingGroup)(nil),             // 35: prwarden.v1.FindingGroup
-	(*ListRepositoriesRequest)(nil),  // 36: prwarden.v1.ListRepositoriesRequest
-	(*ListRepositoriesResponse)(nil), // 37: prwarden.v1.ListRepositoriesResponse
-	(*Repository)(nil),               // 38: prwarden.v1.Repository
-	(*GetSarifRequest)(nil),          // 39: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),       // 40: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),      // 41: prwarden.v1.ListReviewsResponse
-	(*CountReviewsRequest)(nil),      // 42: prwarden.v1.CountReviewsRequest
-	(*CountReviewsResponse)(nil),     // 43: prwarden.v1.CountReviewsResponse
-	(*ListedReview)(nil),             // 44: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),      // 45: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),     // 46: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),       // 47: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),      // 48: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),          // 50: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),              // 51: prwarden.v1.Severity.Level
-	(*Triage)(nil),                   // 52: prwarden.v1.Triage
-	(Confidence_Level)(0),            // 53: prwarden.v1.Confidence.Level
-	(Decision_Kind)(0),               // 54: prwarden.v1.Decision.Kind
-	(*GetDiffRequest)(nil),           // 55: prwarden.v1.GetDiffRequest
-	(*httpbody.HttpBody)(nil),        // 56: google.api.HttpBody
-	(*GetDiffResponse)(nil),          // 57: prwarden.v1.GetDiffResponse
+	(*Fix)(nil),                      // 22: prwarden.v1.Fix
+	(*FindingStep)(nil),              // 23: prwarden.v1.FindingStep
+	(*Suppression)(nil),              // 24: prwarden.v1.Suppression
+	(*Skip)(nil),                     // 25: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),      // 26: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),     // 27: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),         // 28: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),        // 29: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),      // 30: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),     // 31: prwarden.v1.ListFindingsResponse
+	(*SearchFindingsRequest)(nil),    // 32: prwarden.v1.SearchFindingsRequest
+	(*SearchFindingsResponse)(nil),   // 33: prwarden.v1.SearchFindingsResponse
+	(*FoundFinding)(nil),             // 34: prwarden.v1.FoundFinding
+	(*Grouping)(nil),                 // 35: prwarden.v1.Grouping
+	(*FindingGroup)(nil),             // 36: prwarden.v1.FindingGroup
+	(*ListRepositoriesRequest)(nil),  // 37: prwarden.v1.ListRepositoriesRequest
+	(*ListRepositoriesResponse)(nil), // 38: prwarden.v1.ListRepositoriesResponse
+	(*Repository)(nil),               // 39: prwarden.v1.Repository
+	(*GetSarifRequest)(nil),          // 40: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),       // 41: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),      // 42: prwarden.v1.ListReviewsResponse
+	(*CountReviewsRequest)(nil),      // 43: prwarden.v1.CountReviewsRequest
+	(*CountReviewsResponse)(nil),     // 44: prwarden.v1.CountReviewsResponse
+	(*ListedReview)(nil),             // 45: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),      // 46: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),     // 47: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),       // 48: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),      // 49: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),    // 50: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),          // 51: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),              // 52: prwarden.v1.Severity.Level
+	(*Triage)(nil),                   // 53: prwarden.v1.Triage
+	(Confidence_Level)(0),            // 54: prwarden.v1.Confidence.Level
+	(Decision_Kind)(0),               // 55: prwarden.v1.Decision.Kind
+	(*GetDiffRequest)(nil),           // 56: prwarden.v1.GetDiffRequest
+	(*httpbody.HttpBody)(nil),        // 57: google.api.HttpBody
+	(*GetDiffResponse)(nil),          // 58: prwarden.v1.GetDiffResponse
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	49, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	50, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
 	21, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	50, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	49, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	49, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	51, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	50, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	50, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
 	20, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	24, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	25, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
 	21, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
 	21, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
 	15, // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
@@ -4741,90 +4823,91 @@ var file_prwarden_v1_review_proto_depIdxs = []int32{
 	18, // 14: prwarden.v1.Review.switched_off:type_name -> prwarden.v1.SwitchedOff
 	21, // 15: prwarden.v1.Review.observed:type_name -> prwarden.v1.Finding
 	1,  // 16: prwarden.v1.Review.priority:type_name -> prwarden.v1.Priority.Level
-	50, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
+	51, // 17: prwarden.v1.Review.open:type_name -> prwarden.v1.SeveritySummary
 	2,  // 18: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	51, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	52, // 19: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
 	4,  // 20: prwarden.v1.SwitchedOff.by:type_name -> prwarden.v1.SwitchedOff.Side
 	5,  // 21: prwarden.v1.SwitchedOff.how:type_name -> prwarden.v1.SwitchedOff.Way
-	51, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	52, // 22: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
 	6,  // 23: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	23, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	52, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
-	53, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
-	22, // 27: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
-	7,  // 28: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
-	8,  // 29: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	51, // 30: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
-	51, // 31: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	1,  // 32: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
-	0,  // 33: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	13, // 34: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	9,  // 35: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	51, // 36: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 37: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	54, // 38: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	21, // 39: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	10, // 40: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
-	51, // 41: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	6,  // 42: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	54, // 43: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
-	33, // 44: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
-	35, // 45: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
-	50, // 46: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	21, // 47: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
-	50, // 48: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
-	38, // 49: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
-	50, // 50: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
-	44, // 51: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
-	11, // 52: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 53: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	49, // 54: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	49, // 55: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	2,  // 56: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
-	12, // 57: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
-	44, // 58: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	49, // 59: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
-	49, // 60: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
-	0,  // 61: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	49, // 62: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	50, // 63: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	49, // 64: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	49, // 65: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	20, // 66: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	15, // 67: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 68: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
-	50, // 69: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
-	13, // 70: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 71: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	50, // 72: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	20, // 73: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	25, // 74: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	27, // 75: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	40, // 76: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	42, // 77: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
-	29, // 78: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	31, // 79: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
-	36, // 80: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
-	39, // 81: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	55, // 82: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
-	45, // 83: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	47, // 84: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	26, // 85: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	28, // 86: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	41, // 87: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	43, // 88: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
-	30, // 89: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	32, // 90: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
-	37, // 91: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
-	56, // 92: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	57, // 93: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
-	46, // 94: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	48, // 95: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	85, // [85:96] is the sub-list for method output_type
-	74, // [74:85] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	24, // 24: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	53, // 25: prwarden.v1.Finding.triage:type_name -> prwarden.v1.Triage
+	54, // 26: prwarden.v1.Finding.confidence:type_name -> prwarden.v1.Confidence.Level
+	23, // 27: prwarden.v1.Finding.steps:type_name -> prwarden.v1.FindingStep
+	22, // 28: prwarden.v1.Finding.fix:type_name -> prwarden.v1.Fix
+	7,  // 29: prwarden.v1.FindingStep.kind:type_name -> prwarden.v1.FindingStep.Kind
+	8,  // 30: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	52, // 31: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	52, // 32: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	1,  // 33: prwarden.v1.CreateReviewRequest.priority:type_name -> prwarden.v1.Priority.Level
+	0,  // 34: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	13, // 35: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	9,  // 36: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	52, // 37: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 38: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	55, // 39: prwarden.v1.ListFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	21, // 40: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	10, // 41: prwarden.v1.SearchFindingsRequest.group_by:type_name -> prwarden.v1.Grouping.Key
+	52, // 42: prwarden.v1.SearchFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	6,  // 43: prwarden.v1.SearchFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	55, // 44: prwarden.v1.SearchFindingsRequest.decision:type_name -> prwarden.v1.Decision.Kind
+	34, // 45: prwarden.v1.SearchFindingsResponse.findings:type_name -> prwarden.v1.FoundFinding
+	36, // 46: prwarden.v1.SearchFindingsResponse.groups:type_name -> prwarden.v1.FindingGroup
+	51, // 47: prwarden.v1.SearchFindingsResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	21, // 48: prwarden.v1.FoundFinding.finding:type_name -> prwarden.v1.Finding
+	51, // 49: prwarden.v1.FindingGroup.summary:type_name -> prwarden.v1.SeveritySummary
+	39, // 50: prwarden.v1.ListRepositoriesResponse.repositories:type_name -> prwarden.v1.Repository
+	51, // 51: prwarden.v1.Repository.open:type_name -> prwarden.v1.SeveritySummary
+	45, // 52: prwarden.v1.Repository.last_review:type_name -> prwarden.v1.ListedReview
+	11, // 53: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 54: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	50, // 55: prwarden.v1.ListReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	50, // 56: prwarden.v1.ListReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	2,  // 57: prwarden.v1.ListReviewsRequest.verdict:type_name -> prwarden.v1.Verdict.Outcome
+	12, // 58: prwarden.v1.ListReviewsRequest.standing:type_name -> prwarden.v1.ListReviewsRequest.Standing
+	45, // 59: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	50, // 60: prwarden.v1.CountReviewsRequest.since:type_name -> google.protobuf.Timestamp
+	50, // 61: prwarden.v1.CountReviewsRequest.until:type_name -> google.protobuf.Timestamp
+	0,  // 62: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	50, // 63: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	51, // 64: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	50, // 65: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	50, // 66: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	20, // 67: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	15, // 68: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 69: prwarden.v1.ListedReview.priority:type_name -> prwarden.v1.Priority.Level
+	51, // 70: prwarden.v1.ListedReview.open:type_name -> prwarden.v1.SeveritySummary
+	13, // 71: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 72: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	51, // 73: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	20, // 74: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	26, // 75: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	28, // 76: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	41, // 77: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	43, // 78: prwarden.v1.ReviewService.CountReviews:input_type -> prwarden.v1.CountReviewsRequest
+	30, // 79: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	32, // 80: prwarden.v1.ReviewService.SearchFindings:input_type -> prwarden.v1.SearchFindingsRequest
+	37, // 81: prwarden.v1.ReviewService.ListRepositories:input_type -> prwarden.v1.ListRepositoriesRequest
+	40, // 82: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	56, // 83: prwarden.v1.ReviewService.GetDiff:input_type -> prwarden.v1.GetDiffRequest
+	46, // 84: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	48, // 85: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	27, // 86: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	29, // 87: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	42, // 88: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	44, // 89: prwarden.v1.ReviewService.CountReviews:output_type -> prwarden.v1.CountReviewsResponse
+	31, // 90: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	33, // 91: prwarden.v1.ReviewService.SearchFindings:output_type -> prwarden.v1.SearchFindingsResponse
+	38, // 92: prwarden.v1.ReviewService.ListRepositories:output_type -> prwarden.v1.ListRepositoriesResponse
+	57, // 93: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	58, // 94: prwarden.v1.ReviewService.GetDiff:output_type -> prwarden.v1.GetDiffResponse
+	47, // 95: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	49, // 96: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	86, // [86:97] is the sub-list for method output_type
+	75, // [75:86] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -4840,28 +4923,28 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_review_proto_msgTypes[2].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[8].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[9].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[11].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[16].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[18].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[20].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[22].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[14].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[23].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[26].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[24].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[27].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[29].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[31].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[35].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[28].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[30].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[32].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
 			NumEnums:      13,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

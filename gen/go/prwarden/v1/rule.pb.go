@@ -446,7 +446,12 @@ type Rule struct {
 	Feedback *RuleFeedback `protobuf:"bytes,28,opt,name=feedback,proto3" json:"feedback,omitempty"`
 	// How often the rule is right; `medium` when not given. Not `low` with the severities
 	// `critical` and `high`.
-	Confidence    *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
+	Confidence *Confidence_Level `protobuf:"varint,27,opt,name=confidence,proto3,enum=prwarden.v1.Confidence_Level,oneof" json:"confidence,omitempty"`
+	// What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+	// `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+	// `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+	// type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+	Fix           *string `protobuf:"bytes,29,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -766,6 +771,13 @@ func (x *Rule) GetConfidence() Confidence_Level {
 		return *x.Confidence
 	}
 	return Confidence_unspecified
+}
+
+func (x *Rule) GetFix() string {
+	if x != nil && x.Fix != nil {
+		return *x.Fix
+	}
+	return ""
 }
 
 // MatchingCost is what a rule is expected to cost a review. It is an estimate
@@ -2890,7 +2902,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xa0\x1e\n" +
+	"\x06_scope\"\xc9\x1e\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2953,7 +2965,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\bfeedback\x18\x1c \x01(\v2\x19.prwarden.v1.RuleFeedbackB\x03\xe0A\x03R\bfeedback\x12L\n" +
 	"\n" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +
-	"confidence\x88\x01\x01\x1aa\n" +
+	"confidence\x88\x01\x01\x12\x1f\n" +
+	"\x03fix\x18\x1d \x01(\tB\b\xbaH\x05r\x03(\x80\bH\rR\x03fix\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -2991,7 +3004,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05_modeB\r\n" +
 	"\v_created_byB\r\n" +
 	"\v_updated_byB\r\n" +
-	"\v_confidence\"|\n" +
+	"\v_confidenceB\x06\n" +
+	"\x04_fix\"|\n" +
 	"\fMatchingCost\x120\n" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +

@@ -194,7 +194,7 @@ func (x DiffTextLine_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DiffTextLine_Kind.Descriptor instead.
 func (DiffTextLine_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{25, 0}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{26, 0}
 }
 
 // ScanRequest is one message from the client.
@@ -675,7 +675,9 @@ type ScanRule struct {
 	Structure string `protobuf:"bytes,41,opt,name=structure,proto3" json:"structure,omitempty"`
 	// With type `taint`, its sources, sinks and sanitizers: an object of lists of
 	// prwarden.v1.Condition as JSON. Empty for nothing.
-	Taint         string `protobuf:"bytes,42,opt,name=taint,proto3" json:"taint,omitempty"`
+	Taint string `protobuf:"bytes,42,opt,name=taint,proto3" json:"taint,omitempty"`
+	// As in prwarden.v1.Rule.
+	Fix           *string `protobuf:"bytes,43,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -881,6 +883,13 @@ func (x *ScanRule) GetStructure() string {
 func (x *ScanRule) GetTaint() string {
 	if x != nil {
 		return x.Taint
+	}
+	return ""
+}
+
+func (x *ScanRule) GetFix() string {
+	if x != nil && x.Fix != nil {
+		return *x.Fix
 	}
 	return ""
 }
@@ -1217,7 +1226,9 @@ type ScanFinding struct {
 	// `high`, `medium` or `low`, as that of the rule; empty for `medium`.
 	Confidence string `protobuf:"bytes,16,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// The way of a value to the finding, at most 20 steps; empty for most rules.
-	Steps         []*ScanStep `protobuf:"bytes,17,rep,name=steps,proto3" json:"steps,omitempty"`
+	Steps []*ScanStep `protobuf:"bytes,17,rep,name=steps,proto3" json:"steps,omitempty"`
+	// What the rule has in place of what it found; absent for nothing.
+	Fix           *ScanFix `protobuf:"bytes,18,opt,name=fix,proto3" json:"fix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1371,6 +1382,77 @@ func (x *ScanFinding) GetSteps() []*ScanStep {
 	return nil
 }
 
+func (x *ScanFinding) GetFix() *ScanFix {
+	if x != nil {
+		return x.Fix
+	}
+	return nil
+}
+
+// ScanFix is whole lines that take the place of others, as prwarden.v1.Fix.
+type ScanFix struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first line that is replaced, from 1.
+	StartLine int32 `protobuf:"varint,1,opt,name=start_line,json=startLine,proto3" json:"start_line,omitempty"`
+	// The last line that is replaced.
+	EndLine int32 `protobuf:"varint,2,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
+	// The new lines without the last ending; empty to remove the lines.
+	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanFix) Reset() {
+	*x = ScanFix{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanFix) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanFix) ProtoMessage() {}
+
+func (x *ScanFix) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanFix.ProtoReflect.Descriptor instead.
+func (*ScanFix) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ScanFix) GetStartLine() int32 {
+	if x != nil {
+		return x.StartLine
+	}
+	return 0
+}
+
+func (x *ScanFix) GetEndLine() int32 {
+	if x != nil {
+		return x.EndLine
+	}
+	return 0
+}
+
+func (x *ScanFix) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // ScanStep is a place that a value passes on its way to a finding.
 type ScanStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1394,7 +1476,7 @@ type ScanStep struct {
 
 func (x *ScanStep) Reset() {
 	*x = ScanStep{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1488,7 @@ func (x *ScanStep) String() string {
 func (*ScanStep) ProtoMessage() {}
 
 func (x *ScanStep) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1501,7 @@ func (x *ScanStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanStep.ProtoReflect.Descriptor instead.
 func (*ScanStep) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ScanStep) GetKind() string {
@@ -1486,7 +1568,7 @@ type ScanSuppression struct {
 
 func (x *ScanSuppression) Reset() {
 	*x = ScanSuppression{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1580,7 @@ func (x *ScanSuppression) String() string {
 func (*ScanSuppression) ProtoMessage() {}
 
 func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1593,7 @@ func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSuppression.ProtoReflect.Descriptor instead.
 func (*ScanSuppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ScanSuppression) GetReason() string {
@@ -1546,7 +1628,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1640,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1653,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -1602,7 +1684,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1614,7 +1696,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +1709,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1689,7 +1771,7 @@ type SkipCount struct {
 
 func (x *SkipCount) Reset() {
 	*x = SkipCount{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1783,7 @@ func (x *SkipCount) String() string {
 func (*SkipCount) ProtoMessage() {}
 
 func (x *SkipCount) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1796,7 @@ func (x *SkipCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipCount.ProtoReflect.Descriptor instead.
 func (*SkipCount) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SkipCount) GetReason() string {
@@ -1805,7 +1887,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +1899,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +1912,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -2009,7 +2091,7 @@ type RuleCost struct {
 
 func (x *RuleCost) Reset() {
 	*x = RuleCost{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2103,7 @@ func (x *RuleCost) String() string {
 func (*RuleCost) ProtoMessage() {}
 
 func (x *RuleCost) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[16]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2116,7 @@ func (x *RuleCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCost.ProtoReflect.Descriptor instead.
 func (*RuleCost) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RuleCost) GetRuleId() string {
@@ -2071,7 +2153,7 @@ type ScanExclusions struct {
 
 func (x *ScanExclusions) Reset() {
 	*x = ScanExclusions{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2165,7 @@ func (x *ScanExclusions) String() string {
 func (*ScanExclusions) ProtoMessage() {}
 
 func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[17]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2178,7 @@ func (x *ScanExclusions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanExclusions.ProtoReflect.Descriptor instead.
 func (*ScanExclusions) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ScanExclusions) GetFiles() int32 {
@@ -2128,7 +2210,7 @@ type ScanSwitchedOff struct {
 
 func (x *ScanSwitchedOff) Reset() {
 	*x = ScanSwitchedOff{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2222,7 @@ func (x *ScanSwitchedOff) String() string {
 func (*ScanSwitchedOff) ProtoMessage() {}
 
 func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[18]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2235,7 @@ func (x *ScanSwitchedOff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSwitchedOff.ProtoReflect.Descriptor instead.
 func (*ScanSwitchedOff) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ScanSwitchedOff) GetRuleId() string {
@@ -2193,7 +2275,7 @@ type DiffRequest struct {
 
 func (x *DiffRequest) Reset() {
 	*x = DiffRequest{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2287,7 @@ func (x *DiffRequest) String() string {
 func (*DiffRequest) ProtoMessage() {}
 
 func (x *DiffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[19]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2300,7 @@ func (x *DiffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
 func (*DiffRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DiffRequest) GetMessage() isDiffRequest_Message {
@@ -2284,7 +2366,7 @@ type DiffStart struct {
 
 func (x *DiffStart) Reset() {
 	*x = DiffStart{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2378,7 @@ func (x *DiffStart) String() string {
 func (*DiffStart) ProtoMessage() {}
 
 func (x *DiffStart) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[20]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2391,7 @@ func (x *DiffStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffStart.ProtoReflect.Descriptor instead.
 func (*DiffStart) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{20}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DiffStart) GetScan() *ScanStart {
@@ -2363,7 +2445,7 @@ type DiffResponse struct {
 
 func (x *DiffResponse) Reset() {
 	*x = DiffResponse{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2375,7 +2457,7 @@ func (x *DiffResponse) String() string {
 func (*DiffResponse) ProtoMessage() {}
 
 func (x *DiffResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[21]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2388,7 +2470,7 @@ func (x *DiffResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
 func (*DiffResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{21}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DiffResponse) GetMessage() isDiffResponse_Message {
@@ -2447,7 +2529,7 @@ type DiffResult struct {
 
 func (x *DiffResult) Reset() {
 	*x = DiffResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2541,7 @@ func (x *DiffResult) String() string {
 func (*DiffResult) ProtoMessage() {}
 
 func (x *DiffResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[22]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2554,7 @@ func (x *DiffResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffResult.ProtoReflect.Descriptor instead.
 func (*DiffResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{22}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DiffResult) GetFiles() []*DiffFile {
@@ -2514,7 +2596,7 @@ type DiffFile struct {
 
 func (x *DiffFile) Reset() {
 	*x = DiffFile{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2526,7 +2608,7 @@ func (x *DiffFile) String() string {
 func (*DiffFile) ProtoMessage() {}
 
 func (x *DiffFile) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[23]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2539,7 +2621,7 @@ func (x *DiffFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffFile.ProtoReflect.Descriptor instead.
 func (*DiffFile) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{23}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DiffFile) GetPath() []byte {
@@ -2615,7 +2697,7 @@ type DiffHunk struct {
 
 func (x *DiffHunk) Reset() {
 	*x = DiffHunk{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2627,7 +2709,7 @@ func (x *DiffHunk) String() string {
 func (*DiffHunk) ProtoMessage() {}
 
 func (x *DiffHunk) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[24]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2640,7 +2722,7 @@ func (x *DiffHunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffHunk.ProtoReflect.Descriptor instead.
 func (*DiffHunk) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{24}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DiffHunk) GetOldStart() int32 {
@@ -2691,7 +2773,7 @@ type DiffTextLine struct {
 
 func (x *DiffTextLine) Reset() {
 	*x = DiffTextLine{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2785,7 @@ func (x *DiffTextLine) String() string {
 func (*DiffTextLine) ProtoMessage() {}
 
 func (x *DiffTextLine) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[25]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2798,7 @@ func (x *DiffTextLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffTextLine.ProtoReflect.Descriptor instead.
 func (*DiffTextLine) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{25}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DiffTextLine) GetKind() DiffTextLine_Kind {
@@ -2767,7 +2849,7 @@ type ScanRule_Entropy struct {
 
 func (x *ScanRule_Entropy) Reset() {
 	*x = ScanRule_Entropy{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +2861,7 @@ func (x *ScanRule_Entropy) String() string {
 func (*ScanRule_Entropy) ProtoMessage() {}
 
 func (x *ScanRule_Entropy) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[26]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +2934,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xf9\x06\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\x98\a\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2886,7 +2968,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"confidence\x12\x0e\n" +
 	"\x02in\x18( \x03(\tR\x02in\x12\x1c\n" +
 	"\tstructure\x18) \x01(\tR\tstructure\x12\x14\n" +
-	"\x05taint\x18* \x01(\tR\x05taint\x1a1\n" +
+	"\x05taint\x18* \x01(\tR\x05taint\x12\x15\n" +
+	"\x03fix\x18+ \x01(\tH\x00R\x03fix\x88\x01\x01\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +
@@ -2898,7 +2981,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"repository\x10\x03\x12\x0e\n" +
 	"\n" +
-	"rules_file\x10\x04\"\xcf\x02\n" +
+	"rules_file\x10\x04B\x06\n" +
+	"\x04_fix\"\xcf\x02\n" +
 	"\fScanResponse\x12?\n" +
 	"\baccepted\x18\x01 \x01(\v2!.prwarden.scanner.v1.ScanAcceptedH\x00R\baccepted\x12?\n" +
 	"\bprogress\x18\x02 \x01(\v2!.prwarden.scanner.v1.ScanProgressH\x00R\bprogress\x12?\n" +
@@ -2916,7 +3000,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xb5\x04\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xe5\x04\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -2938,7 +3022,13 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x10 \x01(\tR\n" +
 	"confidence\x123\n" +
-	"\x05steps\x18\x11 \x03(\v2\x1d.prwarden.scanner.v1.ScanStepR\x05steps\"\xd0\x01\n" +
+	"\x05steps\x18\x11 \x03(\v2\x1d.prwarden.scanner.v1.ScanStepR\x05steps\x12.\n" +
+	"\x03fix\x18\x12 \x01(\v2\x1c.prwarden.scanner.v1.ScanFixR\x03fix\"W\n" +
+	"\aScanFix\x12\x1d\n" +
+	"\n" +
+	"start_line\x18\x01 \x01(\x05R\tstartLine\x12\x19\n" +
+	"\bend_line\x18\x02 \x01(\x05R\aendLine\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\xd0\x01\n" +
 	"\bScanStep\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
@@ -3077,7 +3167,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -3092,24 +3182,25 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanProgress)(nil),     // 10: prwarden.scanner.v1.ScanProgress
 	(*FindingBatch)(nil),     // 11: prwarden.scanner.v1.FindingBatch
 	(*ScanFinding)(nil),      // 12: prwarden.scanner.v1.ScanFinding
-	(*ScanStep)(nil),         // 13: prwarden.scanner.v1.ScanStep
-	(*ScanSuppression)(nil),  // 14: prwarden.scanner.v1.ScanSuppression
-	(*SkipBatch)(nil),        // 15: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 16: prwarden.scanner.v1.ScanSkip
-	(*SkipCount)(nil),        // 17: prwarden.scanner.v1.SkipCount
-	(*ScanResult)(nil),       // 18: prwarden.scanner.v1.ScanResult
-	(*RuleCost)(nil),         // 19: prwarden.scanner.v1.RuleCost
-	(*ScanExclusions)(nil),   // 20: prwarden.scanner.v1.ScanExclusions
-	(*ScanSwitchedOff)(nil),  // 21: prwarden.scanner.v1.ScanSwitchedOff
-	(*DiffRequest)(nil),      // 22: prwarden.scanner.v1.DiffRequest
-	(*DiffStart)(nil),        // 23: prwarden.scanner.v1.DiffStart
-	(*DiffResponse)(nil),     // 24: prwarden.scanner.v1.DiffResponse
-	(*DiffResult)(nil),       // 25: prwarden.scanner.v1.DiffResult
-	(*DiffFile)(nil),         // 26: prwarden.scanner.v1.DiffFile
-	(*DiffHunk)(nil),         // 27: prwarden.scanner.v1.DiffHunk
-	(*DiffTextLine)(nil),     // 28: prwarden.scanner.v1.DiffTextLine
-	(*ScanRule_Entropy)(nil), // 29: prwarden.scanner.v1.ScanRule.Entropy
-	nil,                      // 30: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanFix)(nil),          // 13: prwarden.scanner.v1.ScanFix
+	(*ScanStep)(nil),         // 14: prwarden.scanner.v1.ScanStep
+	(*ScanSuppression)(nil),  // 15: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 16: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 17: prwarden.scanner.v1.ScanSkip
+	(*SkipCount)(nil),        // 18: prwarden.scanner.v1.SkipCount
+	(*ScanResult)(nil),       // 19: prwarden.scanner.v1.ScanResult
+	(*RuleCost)(nil),         // 20: prwarden.scanner.v1.RuleCost
+	(*ScanExclusions)(nil),   // 21: prwarden.scanner.v1.ScanExclusions
+	(*ScanSwitchedOff)(nil),  // 22: prwarden.scanner.v1.ScanSwitchedOff
+	(*DiffRequest)(nil),      // 23: prwarden.scanner.v1.DiffRequest
+	(*DiffStart)(nil),        // 24: prwarden.scanner.v1.DiffStart
+	(*DiffResponse)(nil),     // 25: prwarden.scanner.v1.DiffResponse
+	(*DiffResult)(nil),       // 26: prwarden.scanner.v1.DiffResult
+	(*DiffFile)(nil),         // 27: prwarden.scanner.v1.DiffFile
+	(*DiffHunk)(nil),         // 28: prwarden.scanner.v1.DiffHunk
+	(*DiffTextLine)(nil),     // 29: prwarden.scanner.v1.DiffTextLine
+	(*ScanRule_Entropy)(nil), // 30: prwarden.scanner.v1.ScanRule.Entropy
+	nil,                      // 31: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	4,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -3118,40 +3209,41 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	5,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
 	7,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
 	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	29, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
+	30, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
 	9,  // 7: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
 	10, // 8: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
 	11, // 9: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	15, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	18, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	16, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	19, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
 	12, // 12: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	14, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	13, // 14: prwarden.scanner.v1.ScanFinding.steps:type_name -> prwarden.scanner.v1.ScanStep
-	16, // 15: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	30, // 16: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	7,  // 17: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	17, // 18: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	20, // 19: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	21, // 20: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	19, // 21: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	23, // 22: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
-	6,  // 23: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
-	4,  // 24: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
-	9,  // 25: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	25, // 26: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
-	26, // 27: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
-	27, // 28: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
-	28, // 29: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
-	2,  // 30: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
-	3,  // 31: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	22, // 32: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
-	8,  // 33: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	24, // 34: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
-	33, // [33:35] is the sub-list for method output_type
-	31, // [31:33] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	15, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	14, // 14: prwarden.scanner.v1.ScanFinding.steps:type_name -> prwarden.scanner.v1.ScanStep
+	13, // 15: prwarden.scanner.v1.ScanFinding.fix:type_name -> prwarden.scanner.v1.ScanFix
+	17, // 16: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	31, // 17: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	7,  // 18: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	18, // 19: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	21, // 20: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	22, // 21: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	20, // 22: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	24, // 23: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
+	6,  // 24: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 25: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
+	9,  // 26: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	26, // 27: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
+	27, // 28: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
+	28, // 29: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
+	29, // 30: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
+	2,  // 31: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
+	3,  // 32: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	23, // 33: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
+	8,  // 34: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	25, // 35: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
+	34, // [34:36] is the sub-list for method output_type
+	32, // [32:34] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -3163,6 +3255,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 		(*ScanRequest_Start)(nil),
 		(*ScanRequest_Rules)(nil),
 	}
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[4].OneofWrappers = []any{}
 	file_prwarden_scanner_v1_scanner_proto_msgTypes[5].OneofWrappers = []any{
 		(*ScanResponse_Accepted)(nil),
 		(*ScanResponse_Progress)(nil),
@@ -3170,11 +3263,11 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 		(*ScanResponse_Skips)(nil),
 		(*ScanResponse_Result)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[19].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[20].OneofWrappers = []any{
 		(*DiffRequest_Start)(nil),
 		(*DiffRequest_Rules)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[21].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[22].OneofWrappers = []any{
 		(*DiffResponse_Accepted)(nil),
 		(*DiffResponse_Result)(nil),
 	}
@@ -3184,7 +3277,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

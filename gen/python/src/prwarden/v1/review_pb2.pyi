@@ -697,6 +697,7 @@ class Finding(google.protobuf.message.Message):
     TRIAGE_FIELD_NUMBER: builtins.int
     CONFIDENCE_FIELD_NUMBER: builtins.int
     STEPS_FIELD_NUMBER: builtins.int
+    FIX_FIELD_NUMBER: builtins.int
     rule_id: builtins.str
     """The rule, always as `<category>/<rule-name>`."""
     severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
@@ -758,6 +759,12 @@ class Finding(google.protobuf.message.Message):
         steps are there.
         """
 
+    @property
+    def fix(self) -> Global___Fix:
+        """What the rule has in place of what it found; absent for nothing. All lines that it
+        replaces were added by the pull request, and none of them has a masked part.
+        """
+
     def __init__(
         self,
         *,
@@ -780,9 +787,10 @@ class Finding(google.protobuf.message.Message):
         triage: prwarden.v1.triage_pb2.Triage | None = ...,
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
         steps: collections.abc.Iterable[Global___FindingStep] | None = ...,
+        fix: Global___Fix | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "confidence", b"confidence", "file_bytes", b"file_bytes", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "confidence", b"confidence", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "steps", b"steps", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "confidence", b"confidence", "file_bytes", b"file_bytes", "fix", b"fix", "line_hash", b"line_hash", "severity", b"severity", "state", b"state", "suppression", b"suppression", "triage", b"triage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_file_bytes", b"_file_bytes", "_line_hash", b"_line_hash", "_severity", b"_severity", "_state", b"_state", "column", b"column", "confidence", b"confidence", "end_column", b"end_column", "end_line", b"end_line", "file", b"file", "file_bytes", b"file_bytes", "fingerprint", b"fingerprint", "fix", b"fix", "line", b"line", "line_hash", b"line_hash", "message", b"message", "rule_id", b"rule_id", "severity", b"severity", "snippet", b"snippet", "state", b"state", "steps", b"steps", "suppression", b"suppression", "triage", b"triage", "utf16_column", b"utf16_column", "utf16_end_column", b"utf16_end_column"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -795,6 +803,34 @@ class Finding(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_state", b"_state"]) -> typing.Literal["state"] | None: ...
 
 Global___Finding: typing_extensions.TypeAlias = Finding
+
+@typing.final
+class Fix(google.protobuf.message.Message):
+    """Fix is whole lines that take the place of others in the file of a finding."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    START_LINE_FIELD_NUMBER: builtins.int
+    END_LINE_FIELD_NUMBER: builtins.int
+    TEXT_FIELD_NUMBER: builtins.int
+    start_line: builtins.int
+    """The first line that is replaced, from 1."""
+    end_line: builtins.int
+    """The last line that is replaced, from 1; at most 19 behind the first."""
+    text: builtins.str
+    """The new lines, joined by `\\n`, without the ending of the last one: at most 2,000 bytes.
+    Empty to remove the lines.
+    """
+    def __init__(
+        self,
+        *,
+        start_line: builtins.int = ...,
+        end_line: builtins.int = ...,
+        text: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["end_line", b"end_line", "start_line", b"start_line", "text", b"text"]) -> None: ...
+
+Global___Fix: typing_extensions.TypeAlias = Fix
 
 @typing.final
 class FindingStep(google.protobuf.message.Message):

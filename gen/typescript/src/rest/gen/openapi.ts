@@ -1907,6 +1907,8 @@ export interface components {
             file_bytes?: string;
             /** @description Identity of the finding across scans: it depends on the rule, the path, the text of the line without its white space and the occurrence, not on the line number. In hexadecimal. */
             fingerprint: string;
+            /** @description What the rule has in place of what it found; absent for nothing. All lines that it replaces were added by the pull request, and none of them has a masked part. */
+            fix?: components["schemas"]["Fix"];
             /**
              * Format: int32
              * @description Line of the start of the match in the file at head, from 1.
@@ -2012,6 +2014,21 @@ export interface components {
          * @enum {string}
          */
         FindingStepKind: "source" | "assignment" | "sink";
+        /** @description Fix is whole lines that take the place of others in the file of a finding. */
+        Fix: {
+            /**
+             * Format: int32
+             * @description The last line that is replaced, from 1; at most 19 behind the first.
+             */
+            end_line: number;
+            /**
+             * Format: int32
+             * @description The first line that is replaced, from 1.
+             */
+            start_line: number;
+            /** @description The new lines, joined by `\n`, without the ending of the last one: at most 2,000 bytes. Empty to remove the lines. */
+            text: string;
+        };
         /** @description FoundFinding is a finding of the latest review of a pull request. */
         FoundFinding: {
             /** @description The finding. */
@@ -3078,6 +3095,8 @@ export interface components {
             etag: string;
             /** @description What people decided about its findings. Only in the answer of GetRule, for callers that have the scope reviews:read too. */
             readonly feedback?: components["schemas"]["RuleFeedback"];
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus: string;
             /** @description As Condition.has. */
@@ -3242,6 +3261,8 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus?: string;
             /** @description As Condition.has. */
@@ -3325,6 +3346,8 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus?: string;
             /** @description As Condition.has. */

@@ -922,6 +922,47 @@ private static final long serialVersionUID = 0L;
     return steps_.get(index);
   }
 
+  public static final int FIX_FIELD_NUMBER = 20;
+  private io.prwarden.v1.Fix fix_;
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   * @return Whether the fix field is set.
+   */
+  @java.lang.Override
+  public boolean hasFix() {
+    return ((bitField0_ & 0x00000080) != 0);
+  }
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   * @return The fix.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Fix getFix() {
+    return fix_ == null ? io.prwarden.v1.Fix.getDefaultInstance() : fix_;
+  }
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.FixOrBuilder getFixOrBuilder() {
+    return fix_ == null ? io.prwarden.v1.Fix.getDefaultInstance() : fix_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -992,6 +1033,9 @@ private static final long serialVersionUID = 0L;
     }
     for (int i = 0; i < steps_.size(); i++) {
       output.writeMessage(19, steps_.get(i));
+    }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      output.writeMessage(20, getFix());
     }
     getUnknownFields().writeTo(output);
   }
@@ -1072,6 +1116,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(19, steps_.get(i));
     }
+    if (((bitField0_ & 0x00000080) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(20, getFix());
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1143,6 +1191,11 @@ private static final long serialVersionUID = 0L;
     }
     if (!getStepsList()
         .equals(other.getStepsList())) return false;
+    if (hasFix() != other.hasFix()) return false;
+    if (hasFix()) {
+      if (!getFix()
+          .equals(other.getFix())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1207,6 +1260,10 @@ private static final long serialVersionUID = 0L;
     if (getStepsCount() > 0) {
       hash = (37 * hash) + STEPS_FIELD_NUMBER;
       hash = (53 * hash) + getStepsList().hashCode();
+    }
+    if (hasFix()) {
+      hash = (37 * hash) + FIX_FIELD_NUMBER;
+      hash = (53 * hash) + getFix().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1345,6 +1402,7 @@ private static final long serialVersionUID = 0L;
         internalGetSuppressionFieldBuilder();
         internalGetTriageFieldBuilder();
         internalGetStepsFieldBuilder();
+        internalGetFixFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1384,6 +1442,11 @@ private static final long serialVersionUID = 0L;
         stepsBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00040000);
+      fix_ = null;
+      if (fixBuilder_ != null) {
+        fixBuilder_.dispose();
+        fixBuilder_ = null;
+      }
       return this;
     }
 
@@ -1496,6 +1559,12 @@ private static final long serialVersionUID = 0L;
         result.confidence_ = confidence_;
         to_bitField0_ |= 0x00000040;
       }
+      if (((from_bitField0_ & 0x00080000) != 0)) {
+        result.fix_ = fixBuilder_ == null
+            ? fix_
+            : fixBuilder_.build();
+        to_bitField0_ |= 0x00000080;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1602,6 +1671,9 @@ private static final long serialVersionUID = 0L;
             stepsBuilder_.addAllMessages(other.steps_);
           }
         }
+      }
+      if (other.hasFix()) {
+        mergeFix(other.getFix());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1736,6 +1808,13 @@ private static final long serialVersionUID = 0L;
               }
               break;
             } // case 154
+            case 162: {
+              input.readMessage(
+                  internalGetFixFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00080000;
+              break;
+            } // case 162
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -3598,6 +3677,172 @@ private static final long serialVersionUID = 0L;
         steps_ = null;
       }
       return stepsBuilder_;
+    }
+
+    private io.prwarden.v1.Fix fix_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Fix, io.prwarden.v1.Fix.Builder, io.prwarden.v1.FixOrBuilder> fixBuilder_;
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     * @return Whether the fix field is set.
+     */
+    public boolean hasFix() {
+      return ((bitField0_ & 0x00080000) != 0);
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     * @return The fix.
+     */
+    public io.prwarden.v1.Fix getFix() {
+      if (fixBuilder_ == null) {
+        return fix_ == null ? io.prwarden.v1.Fix.getDefaultInstance() : fix_;
+      } else {
+        return fixBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public Builder setFix(io.prwarden.v1.Fix value) {
+      if (fixBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        fix_ = value;
+      } else {
+        fixBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public Builder setFix(
+        io.prwarden.v1.Fix.Builder builderForValue) {
+      if (fixBuilder_ == null) {
+        fix_ = builderForValue.build();
+      } else {
+        fixBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public Builder mergeFix(io.prwarden.v1.Fix value) {
+      if (fixBuilder_ == null) {
+        if (((bitField0_ & 0x00080000) != 0) &&
+          fix_ != null &&
+          fix_ != io.prwarden.v1.Fix.getDefaultInstance()) {
+          getFixBuilder().mergeFrom(value);
+        } else {
+          fix_ = value;
+        }
+      } else {
+        fixBuilder_.mergeFrom(value);
+      }
+      if (fix_ != null) {
+        bitField0_ |= 0x00080000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public Builder clearFix() {
+      bitField0_ = (bitField0_ & ~0x00080000);
+      fix_ = null;
+      if (fixBuilder_ != null) {
+        fixBuilder_.dispose();
+        fixBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public io.prwarden.v1.Fix.Builder getFixBuilder() {
+      bitField0_ |= 0x00080000;
+      onChanged();
+      return internalGetFixFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    public io.prwarden.v1.FixOrBuilder getFixOrBuilder() {
+      if (fixBuilder_ != null) {
+        return fixBuilder_.getMessageOrBuilder();
+      } else {
+        return fix_ == null ?
+            io.prwarden.v1.Fix.getDefaultInstance() : fix_;
+      }
+    }
+    /**
+     * <pre>
+     * What the rule has in place of what it found; absent for nothing. All lines that it
+     * replaces were added by the pull request, and none of them has a masked part.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Fix, io.prwarden.v1.Fix.Builder, io.prwarden.v1.FixOrBuilder> 
+        internalGetFixFieldBuilder() {
+      if (fixBuilder_ == null) {
+        fixBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Fix, io.prwarden.v1.Fix.Builder, io.prwarden.v1.FixOrBuilder>(
+                getFix(),
+                getParentForChildren(),
+                isClean());
+        fix_ = null;
+      }
+      return fixBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Finding)

@@ -432,4 +432,34 @@ public interface FindingOrBuilder extends
    */
   io.prwarden.v1.FindingStepOrBuilder getStepsOrBuilder(
       int index);
+
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   * @return Whether the fix field is set.
+   */
+  boolean hasFix();
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   * @return The fix.
+   */
+  io.prwarden.v1.Fix getFix();
+  /**
+   * <pre>
+   * What the rule has in place of what it found; absent for nothing. All lines that it
+   * replaces were added by the pull request, and none of them has a masked part.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Fix fix = 20 [json_name = "fix"];</code>
+   */
+  io.prwarden.v1.FixOrBuilder getFixOrBuilder();
 }

@@ -72,6 +72,11 @@ public final class ReviewOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Finding_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Fix_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Fix_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_FindingStep_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -292,7 +297,7 @@ public final class ReviewOuterClass {
       "rules\022\034\n\tgenerated\030\004 \001(\005R\tgenerated\022\032\n\010m" +
       "inified\030\005 \001(\005R\010minified\022\032\n\010vendored\030\006 \001(" +
       "\005R\010vendored\";\n\013ReviewError\022\022\n\004code\030\001 \001(\t" +
-      "R\004code\022\030\n\007message\030\002 \001(\tR\007message\"\325\006\n\007Fin" +
+      "R\004code\022\030\n\007message\030\002 \001(\tR\007message\"\371\006\n\007Fin" +
       "ding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severit" +
       "y\030\002 \001(\0162\033.prwarden.v1.Severity.LevelH\000R\010" +
       "severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030" +
@@ -311,223 +316,226 @@ public final class ReviewOuterClass {
       "riage\022B\n\nconfidence\030\022 \001(\0162\035.prwarden.v1." +
       "Confidence.LevelH\004R\nconfidence\210\001\001\022.\n\005ste" +
       "ps\030\023 \003(\0132\030.prwarden.v1.FindingStepR\005step" +
-      "s\":\n\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010" +
-      "existing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_f" +
-      "ile_bytesB\010\n\006_stateB\014\n\n_line_hashB\r\n\013_co" +
-      "nfidence\"\277\002\n\013FindingStep\0226\n\004kind\030\001 \001(\0162\035" +
-      ".prwarden.v1.FindingStep.KindH\000R\004kind\210\001\001" +
-      "\022\022\n\004line\030\002 \001(\005R\004line\022\026\n\006column\030\003 \001(\005R\006co" +
-      "lumn\022\035\n\nend_column\030\004 \001(\005R\tendColumn\022!\n\014u" +
-      "tf16_column\030\005 \001(\005R\013utf16Column\022(\n\020utf16_" +
-      "end_column\030\006 \001(\005R\016utf16EndColumn\022\030\n\007snip" +
-      "pet\030\007 \001(\tR\007snippet\"=\n\004Kind\022\017\n\013unspecifie" +
-      "d\020\000\022\n\n\006source\020\001\022\016\n\nassignment\020\002\022\010\n\004sink\020" +
-      "\003B\007\n\005_kind\"^\n\013Suppression\022\026\n\006reason\030\001 \001(" +
-      "\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004" +
-      "line\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004f" +
-      "ile\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001" +
-      "\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason" +
-      "\030\004 \001(\0162\030.prwarden.v1.Skip.ReasonH\002R\006reas" +
-      "on\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001" +
-      "\022\034\n\ttolerated\030\006 \001(\010R\ttolerated\022<\n\010severi" +
-      "ty\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004R" +
-      "\010severity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020\000" +
-      "\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rule" +
-      "_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable" +
-      "\020\006\022\026\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_lin" +
-      "eB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytesB" +
-      "\013\n\t_severity\"\255\003\n\023CreateReviewRequest\022\022\n\004" +
-      "repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prN" +
-      "umber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010" +
-      "head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha" +
-      "\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003" +
-      "R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden" +
-      ".v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n\014requi" +
-      "re_base\030\010 \001(\010R\013requireBase\022<\n\010priority\030\t" +
-      " \001(\0162\033.prwarden.v1.Priority.LevelH\005R\010pri" +
-      "ority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_ba" +
-      "se_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_prio" +
-      "rity\"\342\001\n\024CreateReviewResponse\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014e" +
-      "stimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanne" +
-      "r_available\030\004 \001(\010H\001R\020scannerAvailable\210\001\001" +
-      "B\t\n\007_statusB\024\n\022_scanner_available\"/\n\020Get" +
-      "ReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\"@\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132" +
-      "\023.prwarden.v1.ReviewR\006review\"\333\004\n\023ListFin" +
-      "dingsRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
-      "d\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.ListFindin" +
-      "gsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_severit" +
-      "y\030\003 \001(\0162\033.prwarden.v1.Severity.LevelH\001R\013" +
-      "minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleI" +
-      "d\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006" +
-      " \001(\0162\032.prwarden.v1.Finding.StateH\004R\005stat" +
-      "e\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"" +
-      "\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010de" +
-      "cision\030\t \001(\0162\032.prwarden.v1.Decision.Kind" +
-      "H\007R\010decision\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020\000" +
-      "\022\014\n\010reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020" +
-      "\003\022\014\n\010observed\020\004B\007\n\005_kindB\017\n\r_min_severit" +
-      "yB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_pag" +
-      "e_sizeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024Li" +
-      "stFindingsResponse\0220\n\010findings\030\001 \003(\0132\024.p" +
-      "rwarden.v1.FindingR\010findings\022&\n\017next_pag" +
-      "e_token\030\002 \001(\tR\rnextPageToken\"\266\004\n\025SearchF" +
-      "indingsRequest\0229\n\010group_by\030\001 \001(\0162\031.prwar" +
-      "den.v1.Grouping.KeyH\000R\007groupBy\210\001\001\022\031\n\005que" +
-      "ry\030\002 \001(\tH\001R\005query\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004re" +
-      "po\210\001\001\022C\n\014min_severity\030\004 \001(\0162\033.prwarden.v" +
-      "1.Severity.LevelH\003R\013minSeverity\210\001\001\022\034\n\007ru" +
-      "le_id\030\005 \001(\tH\004R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH\005" +
-      "R\004file\210\001\001\0225\n\005state\030\007 \001(\0162\032.prwarden.v1.F" +
-      "inding.StateH\006R\005state\210\001\001\022;\n\010decision\030\010 \001" +
-      "(\0162\032.prwarden.v1.Decision.KindH\007R\010decisi" +
-      "on\210\001\001\022 \n\tpage_size\030\t \001(\005H\010R\010pageSize\210\001\001\022" +
-      "\"\n\npage_token\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t_" +
-      "group_byB\010\n\006_queryB\007\n\005_repoB\017\n\r_min_seve" +
-      "rityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\013\n\t_" +
-      "decisionB\014\n\n_page_sizeB\r\n\013_page_token\"\342\001" +
-      "\n\026SearchFindingsResponse\0225\n\010findings\030\001 \003" +
-      "(\0132\031.prwarden.v1.FoundFindingR\010findings\022" +
-      "1\n\006groups\030\002 \003(\0132\031.prwarden.v1.FindingGro" +
-      "upR\006groups\0226\n\007summary\030\003 \001(\0132\034.prwarden.v" +
-      "1.SeveritySummaryR\007summary\022&\n\017next_page_" +
-      "token\030\004 \001(\tR\rnextPageToken\"\277\001\n\014FoundFind" +
-      "ing\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001" +
-      "(\005R\010prNumber\022\033\n\treview_id\030\003 \001(\tR\010reviewI" +
-      "d\022\"\n\nhead_title\030\004 \001(\tH\000R\theadTitle\210\001\001\022.\n" +
-      "\007finding\030\005 \001(\0132\024.prwarden.v1.FindingR\007fi" +
-      "ndingB\r\n\013_head_title\"@\n\010Grouping\"4\n\003Key\022" +
-      "\017\n\013unspecified\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n\004" +
-      "repo\020\003\"\213\002\n\014FindingGroup\022\034\n\007rule_id\030\001 \001(\t" +
-      "H\000R\006ruleId\210\001\001\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022\027" +
-      "\n\004file\030\003 \001(\tH\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001(" +
-      "\014H\003R\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.pr" +
-      "warden.v1.SeveritySummaryR\007summary\022#\n\rpu" +
-      "ll_requests\030\006 \001(\005R\014pullRequestsB\n\n\010_rule" +
-      "_idB\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\241\001\n" +
-      "\027ListRepositoriesRequest\022\031\n\005query\030\001 \001(\tH" +
-      "\000R\005query\210\001\001\022 \n\tpage_size\030\002 \001(\005H\001R\010pageSi" +
-      "ze\210\001\001\022\"\n\npage_token\030\003 \001(\tH\002R\tpageToken\210\001" +
-      "\001B\010\n\006_queryB\014\n\n_page_sizeB\r\n\013_page_token" +
-      "\"\177\n\030ListRepositoriesResponse\022;\n\014reposito" +
-      "ries\030\001 \003(\0132\027.prwarden.v1.RepositoryR\014rep" +
-      "ositories\022&\n\017next_page_token\030\002 \001(\tR\rnext" +
-      "PageToken\"\250\001\n\nRepository\022\022\n\004repo\030\001 \001(\tR\004" +
-      "repo\022\030\n\007reviews\030\002 \001(\005R\007reviews\0220\n\004open\030\003" +
-      " \001(\0132\034.prwarden.v1.SeveritySummaryR\004open" +
-      "\022:\n\013last_review\030\004 \001(\0132\031.prwarden.v1.List" +
-      "edReviewR\nlastReview\"\301\001\n\017GetSarifRequest" +
-      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsuppres" +
-      "sed\030\002 \001(\0162\'.prwarden.v1.GetSarifRequest." +
-      "SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppresse" +
-      "d\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020" +
-      "\002B\r\n\013_suppressed\"\245\005\n\022ListReviewsRequest\022" +
-      "\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 " +
-      "\001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prw" +
-      "arden.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tp" +
-      "age_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_to" +
-      "ken\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006 \001(\t" +
-      "H\005R\005query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\tcrea" +
-      "tedBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.protobu" +
-      "f.TimestampR\005since\0220\n\005until\030\t \001(\0132\032.goog" +
-      "le.protobuf.TimestampR\005until\022;\n\007verdict\030" +
-      "\n \001(\0162\034.prwarden.v1.Verdict.OutcomeH\007R\007v" +
-      "erdict\210\001\001\022I\n\010standing\030\013 \001(\0162(.prwarden.v" +
-      "1.ListReviewsRequest.StandingH\010R\010standin" +
-      "g\210\001\001\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n\007run" +
-      "ning\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n_pr_" +
-      "numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page" +
-      "_tokenB\010\n\006_queryB\r\n\013_created_byB\n\n\010_verd" +
-      "ictB\013\n\t_standing\"r\n\023ListReviewsResponse\022" +
-      "3\n\007reviews\030\001 \003(\0132\031.prwarden.v1.ListedRev" +
-      "iewR\007reviews\022&\n\017next_page_token\030\002 \001(\tR\rn" +
-      "extPageToken\"\243\002\n\023CountReviewsRequest\022\031\n\005" +
-      "query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_by\030\002 " +
-      "\001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.goo" +
-      "gle.protobuf.TimestampR\005since\0220\n\005until\030\004" +
-      " \001(\0132\032.google.protobuf.TimestampR\005until\022" +
-      "\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_number\030\006 " +
-      "\001(\005H\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_created" +
-      "_byB\007\n\005_repoB\014\n\n_pr_number\"\315\001\n\024CountRevi" +
-      "ewsResponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006failed\030" +
-      "\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passed\022\036\n" +
-      "\nincomplete\030\004 \001(\005R\nincomplete\022\030\n\007running" +
-      "\030\005 \001(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005R\nno" +
-      "tScanned\022\030\n\007partial\030\007 \001(\010R\007partial\"\230\t\n\014L" +
-      "istedReview\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
-      "\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.St" +
-      "atusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010pr" +
-      "Number\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_" +
-      "at\030\005 \001(\0132\032.google.protobuf.TimestampR\013co" +
-      "mpletedAt\0226\n\007summary\030\006 \001(\0132\034.prwarden.v1" +
-      ".SeveritySummaryR\007summary\022\030\n\007ruleset\030\007 \001" +
-      "(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSha" +
-      "\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\nc" +
-      "reated_at\030\n \001(\0132\032.google.protobuf.Timest" +
-      "ampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.goo" +
-      "gle.protobuf.TimestampR\tstartedAt\022.\n\005err" +
-      "or\030\014 \001(\0132\030.prwarden.v1.ReviewErrorR\005erro" +
-      "r\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022\035\n\ncreat" +
-      "ed_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\0132" +
-      "\024.prwarden.v1.VerdictR\007verdict\022<\n\010priori" +
-      "ty\030\020 \001(\0162\033.prwarden.v1.Priority.LevelH\003R" +
-      "\010priority\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\thead" +
-      "Title\210\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadAut" +
-      "hor\210\001\001\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.Sever" +
-      "itySummaryR\004open\022 \n\tnew_total\030\024 \001(\005H\006R\010n" +
-      "ewTotal\210\001\001\022$\n\013fixed_total\030\025 \001(\005H\007R\nfixed" +
-      "Total\210\001\001\022.\n\020suppressed_total\030\026 \001(\005H\010R\017su" +
-      "ppressedTotal\210\001\001\022\"\n\nfiles_done\030\027 \001(\005H\tR\t" +
-      "filesDone\210\001\001\022$\n\013files_total\030\030 \001(\005H\nR\nfil" +
-      "esTotal\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_b" +
-      "ase_shaB\013\n\t_priorityB\r\n\013_head_titleB\016\n\014_" +
-      "head_authorB\014\n\n_new_totalB\016\n\014_fixed_tota" +
-      "lB\023\n\021_suppressed_totalB\r\n\013_files_doneB\016\n" +
-      "\014_files_total\"2\n\023CancelReviewRequest\022\033\n\t" +
-      "review_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevie" +
-      "wResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1." +
-      "ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n\t" +
-      "review_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevie" +
-      "wResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227" +
-      "\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Stat" +
-      "usH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfil" +
-      "esDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTota" +
-      "l\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Seve" +
-      "ritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.pr" +
-      "warden.v1.ReviewErrorR\005error\022\035\n\nkeep_ali" +
-      "ve\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_available" +
-      "\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_status" +
-      "B\016\n\014_files_totalB\024\n\022_scanner_available2\357" +
-      "\007\n\rReviewService\022\177\n\014CreateReview\022 .prwar" +
-      "den.v1.CreateReviewRequest\032!.prwarden.v1" +
-      ".CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the r" +
-      "eview says who created it\022J\n\tGetReview\022\035" +
-      ".prwarden.v1.GetReviewRequest\032\036.prwarden" +
-      ".v1.GetReviewResponse\022P\n\013ListReviews\022\037.p" +
-      "rwarden.v1.ListReviewsRequest\032 .prwarden" +
-      ".v1.ListReviewsResponse\022S\n\014CountReviews\022" +
-      " .prwarden.v1.CountReviewsRequest\032!.prwa" +
-      "rden.v1.CountReviewsResponse\022S\n\014ListFind" +
-      "ings\022 .prwarden.v1.ListFindingsRequest\032!" +
-      ".prwarden.v1.ListFindingsResponse\022Y\n\016Sea" +
-      "rchFindings\022\".prwarden.v1.SearchFindings" +
-      "Request\032#.prwarden.v1.SearchFindingsResp" +
-      "onse\022_\n\020ListRepositories\022$.prwarden.v1.L" +
-      "istRepositoriesRequest\032%.prwarden.v1.Lis" +
-      "tRepositoriesResponse\022>\n\010GetSarif\022\034.prwa" +
-      "rden.v1.GetSarifRequest\032\024.google.api.Htt" +
-      "pBody\022D\n\007GetDiff\022\033.prwarden.v1.GetDiffRe" +
-      "quest\032\034.prwarden.v1.GetDiffResponse\022\177\n\014C" +
-      "ancelReview\022 .prwarden.v1.CancelReviewRe" +
-      "quest\032!.prwarden.v1.CancelReviewResponse" +
-      "\"*\262\373\030&\n\004NONE\022\036reviews are work, not sett" +
-      "ings\022R\n\013WatchReview\022\037.prwarden.v1.WatchR" +
-      "eviewRequest\032 .prwarden.v1.WatchReviewRe" +
-      "sponse0\001BN\n\016io.prwarden.v1P\001Z:github.com" +
-      "/prwarden/prwarden/gen/go/prwarden/v1;pr" +
-      "wardenv1b\006proto3"
+      "s\022\"\n\003fix\030\024 \001(\0132\020.prwarden.v1.FixR\003fix\":\n" +
+      "\005State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exis" +
+      "ting\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_" +
+      "bytesB\010\n\006_stateB\014\n\n_line_hashB\r\n\013_confid" +
+      "ence\"S\n\003Fix\022\035\n\nstart_line\030\001 \001(\005R\tstartLi" +
+      "ne\022\031\n\010end_line\030\002 \001(\005R\007endLine\022\022\n\004text\030\003 " +
+      "\001(\tR\004text\"\277\002\n\013FindingStep\0226\n\004kind\030\001 \001(\0162" +
+      "\035.prwarden.v1.FindingStep.KindH\000R\004kind\210\001" +
+      "\001\022\022\n\004line\030\002 \001(\005R\004line\022\026\n\006column\030\003 \001(\005R\006c" +
+      "olumn\022\035\n\nend_column\030\004 \001(\005R\tendColumn\022!\n\014" +
+      "utf16_column\030\005 \001(\005R\013utf16Column\022(\n\020utf16" +
+      "_end_column\030\006 \001(\005R\016utf16EndColumn\022\030\n\007sni" +
+      "ppet\030\007 \001(\tR\007snippet\"=\n\004Kind\022\017\n\013unspecifi" +
+      "ed\020\000\022\n\n\006source\020\001\022\016\n\nassignment\020\002\022\010\n\004sink" +
+      "\020\003B\007\n\005_kind\"^\n\013Suppression\022\026\n\006reason\030\001 \001" +
+      "(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n" +
+      "\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\317\003\n\004Skip\022\022\n\004" +
+      "file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001" +
+      "\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reaso" +
+      "n\030\004 \001(\0162\030.prwarden.v1.Skip.ReasonH\002R\006rea" +
+      "son\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001" +
+      "\001\022\034\n\ttolerated\030\006 \001(\010R\ttolerated\022<\n\010sever" +
+      "ity\030\007 \001(\0162\033.prwarden.v1.Severity.LevelH\004" +
+      "R\010severity\210\001\001\"\211\001\n\006Reason\022\017\n\013unspecified\020" +
+      "\000\022\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\020\n\014rul" +
+      "e_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodabl" +
+      "e\020\006\022\026\n\022rules_file_invalid\020\007\"\004\010\003\020\003B\007\n\005_li" +
+      "neB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_bytes" +
+      "B\013\n\t_severity\"\255\003\n\023CreateReviewRequest\022\022\n" +
+      "\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010pr" +
+      "Number\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n" +
+      "\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sh" +
+      "a\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH" +
+      "\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarde" +
+      "n.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n\014requ" +
+      "ire_base\030\010 \001(\010R\013requireBase\022<\n\010priority\030" +
+      "\t \001(\0162\033.prwarden.v1.Priority.LevelH\005R\010pr" +
+      "iority\210\001\001B\n\n\010_rulesetB\013\n\t_head_shaB\013\n\t_b" +
+      "ase_shaB\013\n\t_base_refB\n\n\010_fail_onB\013\n\t_pri" +
+      "ority\"\342\001\n\024CreateReviewResponse\022\033\n\treview" +
+      "_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.pr" +
+      "warden.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014" +
+      "estimated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scann" +
+      "er_available\030\004 \001(\010H\001R\020scannerAvailable\210\001" +
+      "\001B\t\n\007_statusB\024\n\022_scanner_available\"/\n\020Ge" +
+      "tReviewRequest\022\033\n\treview_id\030\001 \001(\tR\010revie" +
+      "wId\"@\n\021GetReviewResponse\022+\n\006review\030\001 \001(\013" +
+      "2\023.prwarden.v1.ReviewR\006review\"\333\004\n\023ListFi" +
+      "ndingsRequest\022\033\n\treview_id\030\001 \001(\tR\010review" +
+      "Id\022>\n\004kind\030\002 \001(\0162%.prwarden.v1.ListFindi" +
+      "ngsRequest.KindH\000R\004kind\210\001\001\022C\n\014min_severi" +
+      "ty\030\003 \001(\0162\033.prwarden.v1.Severity.LevelH\001R" +
+      "\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006rule" +
+      "Id\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030" +
+      "\006 \001(\0162\032.prwarden.v1.Finding.StateH\004R\005sta" +
+      "te\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022" +
+      "\"\n\npage_token\030\010 \001(\tH\006R\tpageToken\210\001\001\022;\n\010d" +
+      "ecision\030\t \001(\0162\032.prwarden.v1.Decision.Kin" +
+      "dH\007R\010decision\210\001\001\"N\n\004Kind\022\017\n\013unspecified\020" +
+      "\000\022\014\n\010reported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed" +
+      "\020\003\022\014\n\010observed\020\004B\007\n\005_kindB\017\n\r_min_severi" +
+      "tyB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_pa" +
+      "ge_sizeB\r\n\013_page_tokenB\013\n\t_decision\"p\n\024L" +
+      "istFindingsResponse\0220\n\010findings\030\001 \003(\0132\024." +
+      "prwarden.v1.FindingR\010findings\022&\n\017next_pa" +
+      "ge_token\030\002 \001(\tR\rnextPageToken\"\266\004\n\025Search" +
+      "FindingsRequest\0229\n\010group_by\030\001 \001(\0162\031.prwa" +
+      "rden.v1.Grouping.KeyH\000R\007groupBy\210\001\001\022\031\n\005qu" +
+      "ery\030\002 \001(\tH\001R\005query\210\001\001\022\027\n\004repo\030\003 \001(\tH\002R\004r" +
+      "epo\210\001\001\022C\n\014min_severity\030\004 \001(\0162\033.prwarden." +
+      "v1.Severity.LevelH\003R\013minSeverity\210\001\001\022\034\n\007r" +
+      "ule_id\030\005 \001(\tH\004R\006ruleId\210\001\001\022\027\n\004file\030\006 \001(\tH" +
+      "\005R\004file\210\001\001\0225\n\005state\030\007 \001(\0162\032.prwarden.v1." +
+      "Finding.StateH\006R\005state\210\001\001\022;\n\010decision\030\010 " +
+      "\001(\0162\032.prwarden.v1.Decision.KindH\007R\010decis" +
+      "ion\210\001\001\022 \n\tpage_size\030\t \001(\005H\010R\010pageSize\210\001\001" +
+      "\022\"\n\npage_token\030\n \001(\tH\tR\tpageToken\210\001\001B\013\n\t" +
+      "_group_byB\010\n\006_queryB\007\n\005_repoB\017\n\r_min_sev" +
+      "erityB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\013\n\t" +
+      "_decisionB\014\n\n_page_sizeB\r\n\013_page_token\"\342" +
+      "\001\n\026SearchFindingsResponse\0225\n\010findings\030\001 " +
+      "\003(\0132\031.prwarden.v1.FoundFindingR\010findings" +
+      "\0221\n\006groups\030\002 \003(\0132\031.prwarden.v1.FindingGr" +
+      "oupR\006groups\0226\n\007summary\030\003 \001(\0132\034.prwarden." +
+      "v1.SeveritySummaryR\007summary\022&\n\017next_page" +
+      "_token\030\004 \001(\tR\rnextPageToken\"\277\001\n\014FoundFin" +
+      "ding\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 " +
+      "\001(\005R\010prNumber\022\033\n\treview_id\030\003 \001(\tR\010review" +
+      "Id\022\"\n\nhead_title\030\004 \001(\tH\000R\theadTitle\210\001\001\022." +
+      "\n\007finding\030\005 \001(\0132\024.prwarden.v1.FindingR\007f" +
+      "indingB\r\n\013_head_title\"@\n\010Grouping\"4\n\003Key" +
+      "\022\017\n\013unspecified\020\000\022\010\n\004rule\020\001\022\010\n\004file\020\002\022\010\n" +
+      "\004repo\020\003\"\213\002\n\014FindingGroup\022\034\n\007rule_id\030\001 \001(" +
+      "\tH\000R\006ruleId\210\001\001\022\027\n\004repo\030\002 \001(\tH\001R\004repo\210\001\001\022" +
+      "\027\n\004file\030\003 \001(\tH\002R\004file\210\001\001\022!\n\010file_raw\030\004 \001" +
+      "(\014H\003R\nfile_bytes\210\001\001\0226\n\007summary\030\005 \001(\0132\034.p" +
+      "rwarden.v1.SeveritySummaryR\007summary\022#\n\rp" +
+      "ull_requests\030\006 \001(\005R\014pullRequestsB\n\n\010_rul" +
+      "e_idB\007\n\005_repoB\007\n\005_fileB\r\n\013_file_bytes\"\241\001" +
+      "\n\027ListRepositoriesRequest\022\031\n\005query\030\001 \001(\t" +
+      "H\000R\005query\210\001\001\022 \n\tpage_size\030\002 \001(\005H\001R\010pageS" +
+      "ize\210\001\001\022\"\n\npage_token\030\003 \001(\tH\002R\tpageToken\210" +
+      "\001\001B\010\n\006_queryB\014\n\n_page_sizeB\r\n\013_page_toke" +
+      "n\"\177\n\030ListRepositoriesResponse\022;\n\014reposit" +
+      "ories\030\001 \003(\0132\027.prwarden.v1.RepositoryR\014re" +
+      "positories\022&\n\017next_page_token\030\002 \001(\tR\rnex" +
+      "tPageToken\"\250\001\n\nRepository\022\022\n\004repo\030\001 \001(\tR" +
+      "\004repo\022\030\n\007reviews\030\002 \001(\005R\007reviews\0220\n\004open\030" +
+      "\003 \001(\0132\034.prwarden.v1.SeveritySummaryR\004ope" +
+      "n\022:\n\013last_review\030\004 \001(\0132\031.prwarden.v1.Lis" +
+      "tedReviewR\nlastReview\"\301\001\n\017GetSarifReques" +
+      "t\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022L\n\nsuppre" +
+      "ssed\030\002 \001(\0162\'.prwarden.v1.GetSarifRequest" +
+      ".SuppressedH\000R\nsuppressed\210\001\001\"4\n\nSuppress" +
+      "ed\022\017\n\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit" +
+      "\020\002B\r\n\013_suppressed\"\245\005\n\022ListReviewsRequest" +
+      "\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002" +
+      " \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.pr" +
+      "warden.v1.Review.StatusH\002R\006status\210\001\001\022 \n\t" +
+      "page_size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_t" +
+      "oken\030\005 \001(\tH\004R\tpageToken\210\001\001\022\031\n\005query\030\006 \001(" +
+      "\tH\005R\005query\210\001\001\022\"\n\ncreated_by\030\007 \001(\tH\006R\tcre" +
+      "atedBy\210\001\001\0220\n\005since\030\010 \001(\0132\032.google.protob" +
+      "uf.TimestampR\005since\0220\n\005until\030\t \001(\0132\032.goo" +
+      "gle.protobuf.TimestampR\005until\022;\n\007verdict" +
+      "\030\n \001(\0162\034.prwarden.v1.Verdict.OutcomeH\007R\007" +
+      "verdict\210\001\001\022I\n\010standing\030\013 \001(\0162(.prwarden." +
+      "v1.ListReviewsRequest.StandingH\010R\010standi" +
+      "ng\210\001\001\"9\n\010Standing\022\017\n\013unspecified\020\000\022\013\n\007ru" +
+      "nning\020\001\022\017\n\013not_scanned\020\002B\007\n\005_repoB\014\n\n_pr" +
+      "_numberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_pag" +
+      "e_tokenB\010\n\006_queryB\r\n\013_created_byB\n\n\010_ver" +
+      "dictB\013\n\t_standing\"r\n\023ListReviewsResponse" +
+      "\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.ListedRe" +
+      "viewR\007reviews\022&\n\017next_page_token\030\002 \001(\tR\r" +
+      "nextPageToken\"\243\002\n\023CountReviewsRequest\022\031\n" +
+      "\005query\030\001 \001(\tH\000R\005query\210\001\001\022\"\n\ncreated_by\030\002" +
+      " \001(\tH\001R\tcreatedBy\210\001\001\0220\n\005since\030\003 \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\005since\0220\n\005until\030" +
+      "\004 \001(\0132\032.google.protobuf.TimestampR\005until" +
+      "\022\027\n\004repo\030\005 \001(\tH\002R\004repo\210\001\001\022 \n\tpr_number\030\006" +
+      " \001(\005H\003R\010prNumber\210\001\001B\010\n\006_queryB\r\n\013_create" +
+      "d_byB\007\n\005_repoB\014\n\n_pr_number\"\315\001\n\024CountRev" +
+      "iewsResponse\022\020\n\003all\030\001 \001(\005R\003all\022\026\n\006failed" +
+      "\030\002 \001(\005R\006failed\022\026\n\006passed\030\003 \001(\005R\006passed\022\036" +
+      "\n\nincomplete\030\004 \001(\005R\nincomplete\022\030\n\007runnin" +
+      "g\030\005 \001(\005R\007running\022\037\n\013not_scanned\030\006 \001(\005R\nn" +
+      "otScanned\022\030\n\007partial\030\007 \001(\010R\007partial\"\230\t\n\014" +
+      "ListedReview\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
+      "d\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.S" +
+      "tatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010p" +
+      "rNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed" +
+      "_at\030\005 \001(\0132\032.google.protobuf.TimestampR\013c" +
+      "ompletedAt\0226\n\007summary\030\006 \001(\0132\034.prwarden.v" +
+      "1.SeveritySummaryR\007summary\022\030\n\007ruleset\030\007 " +
+      "\001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007headSh" +
+      "a\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\n" +
+      "created_at\030\n \001(\0132\032.google.protobuf.Times" +
+      "tampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\0132\032.go" +
+      "ogle.protobuf.TimestampR\tstartedAt\022.\n\005er" +
+      "ror\030\014 \001(\0132\030.prwarden.v1.ReviewErrorR\005err" +
+      "or\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022\035\n\ncrea" +
+      "ted_by\030\016 \001(\tR\tcreatedBy\022.\n\007verdict\030\017 \001(\013" +
+      "2\024.prwarden.v1.VerdictR\007verdict\022<\n\010prior" +
+      "ity\030\020 \001(\0162\033.prwarden.v1.Priority.LevelH\003" +
+      "R\010priority\210\001\001\022\"\n\nhead_title\030\021 \001(\tH\004R\thea" +
+      "dTitle\210\001\001\022$\n\013head_author\030\022 \001(\tH\005R\nheadAu" +
+      "thor\210\001\001\0220\n\004open\030\023 \001(\0132\034.prwarden.v1.Seve" +
+      "ritySummaryR\004open\022 \n\tnew_total\030\024 \001(\005H\006R\010" +
+      "newTotal\210\001\001\022$\n\013fixed_total\030\025 \001(\005H\007R\nfixe" +
+      "dTotal\210\001\001\022.\n\020suppressed_total\030\026 \001(\005H\010R\017s" +
+      "uppressedTotal\210\001\001\022\"\n\nfiles_done\030\027 \001(\005H\tR" +
+      "\tfilesDone\210\001\001\022$\n\013files_total\030\030 \001(\005H\nR\nfi" +
+      "lesTotal\210\001\001B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_" +
+      "base_shaB\013\n\t_priorityB\r\n\013_head_titleB\016\n\014" +
+      "_head_authorB\014\n\n_new_totalB\016\n\014_fixed_tot" +
+      "alB\023\n\021_suppressed_totalB\r\n\013_files_doneB\016" +
+      "\n\014_files_total\"2\n\023CancelReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
+      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
+      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
+      "\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchRevi" +
+      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
+      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
+      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
+      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
+      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
+      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
+      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
+      "ive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_availabl" +
+      "e\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_statu" +
+      "sB\016\n\014_files_totalB\024\n\022_scanner_available2" +
+      "\357\007\n\rReviewService\022\177\n\014CreateReview\022 .prwa" +
+      "rden.v1.CreateReviewRequest\032!.prwarden.v" +
+      "1.CreateReviewResponse\"*\262\373\030&\n\004NONE\022\036the " +
+      "review says who created it\022J\n\tGetReview\022" +
+      "\035.prwarden.v1.GetReviewRequest\032\036.prwarde" +
+      "n.v1.GetReviewResponse\022P\n\013ListReviews\022\037." +
+      "prwarden.v1.ListReviewsRequest\032 .prwarde" +
+      "n.v1.ListReviewsResponse\022S\n\014CountReviews" +
+      "\022 .prwarden.v1.CountReviewsRequest\032!.prw" +
+      "arden.v1.CountReviewsResponse\022S\n\014ListFin" +
+      "dings\022 .prwarden.v1.ListFindingsRequest\032" +
+      "!.prwarden.v1.ListFindingsResponse\022Y\n\016Se" +
+      "archFindings\022\".prwarden.v1.SearchFinding" +
+      "sRequest\032#.prwarden.v1.SearchFindingsRes" +
+      "ponse\022_\n\020ListRepositories\022$.prwarden.v1." +
+      "ListRepositoriesRequest\032%.prwarden.v1.Li" +
+      "stRepositoriesResponse\022>\n\010GetSarif\022\034.prw" +
+      "arden.v1.GetSarifRequest\032\024.google.api.Ht" +
+      "tpBody\022D\n\007GetDiff\022\033.prwarden.v1.GetDiffR" +
+      "equest\032\034.prwarden.v1.GetDiffResponse\022\177\n\014" +
+      "CancelReview\022 .prwarden.v1.CancelReviewR" +
+      "equest\032!.prwarden.v1.CancelReviewRespons" +
+      "e\"*\262\373\030&\n\004NONE\022\036reviews are work, not set" +
+      "tings\022R\n\013WatchReview\022\037.prwarden.v1.Watch" +
+      "ReviewRequest\032 .prwarden.v1.WatchReviewR" +
+      "esponse0\001BN\n\016io.prwarden.v1P\001Z:github.co" +
+      "m/prwarden/prwarden/gen/go/prwarden/v1;p" +
+      "rwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -592,165 +600,171 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Finding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Finding_descriptor,
-        new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileRaw", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", "Triage", "Confidence", "Steps", });
-    internal_static_prwarden_v1_FindingStep_descriptor =
+        new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileRaw", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", "Triage", "Confidence", "Steps", "Fix", });
+    internal_static_prwarden_v1_Fix_descriptor =
       getDescriptor().getMessageTypes().get(9);
+    internal_static_prwarden_v1_Fix_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Fix_descriptor,
+        new java.lang.String[] { "StartLine", "EndLine", "Text", });
+    internal_static_prwarden_v1_FindingStep_descriptor =
+      getDescriptor().getMessageTypes().get(10);
     internal_static_prwarden_v1_FindingStep_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_FindingStep_descriptor,
         new java.lang.String[] { "Kind", "Line", "Column", "EndColumn", "Utf16Column", "Utf16EndColumn", "Snippet", });
     internal_static_prwarden_v1_Suppression_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_prwarden_v1_Suppression_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Suppression_descriptor,
         new java.lang.String[] { "Reason", "Until", "Line", });
     internal_static_prwarden_v1_Skip_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_prwarden_v1_Skip_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Skip_descriptor,
         new java.lang.String[] { "File", "Line", "RuleId", "Reason", "FileRaw", "Tolerated", "Severity", });
     internal_static_prwarden_v1_CreateReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_prwarden_v1_CreateReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Ruleset", "HeadSha", "BaseSha", "BaseRef", "FailOn", "RequireBase", "Priority", });
     internal_static_prwarden_v1_CreateReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_prwarden_v1_CreateReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CreateReviewResponse_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "EstimatedMs", "ScannerAvailable", });
     internal_static_prwarden_v1_GetReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_prwarden_v1_GetReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_GetReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_prwarden_v1_GetReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_ListFindingsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_prwarden_v1_ListFindingsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Kind", "MinSeverity", "RuleId", "File", "State", "PageSize", "PageToken", "Decision", });
     internal_static_prwarden_v1_ListFindingsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_prwarden_v1_ListFindingsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "NextPageToken", });
     internal_static_prwarden_v1_SearchFindingsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_prwarden_v1_SearchFindingsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_SearchFindingsRequest_descriptor,
         new java.lang.String[] { "GroupBy", "Query", "Repo", "MinSeverity", "RuleId", "File", "State", "Decision", "PageSize", "PageToken", });
     internal_static_prwarden_v1_SearchFindingsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_prwarden_v1_SearchFindingsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_SearchFindingsResponse_descriptor,
         new java.lang.String[] { "Findings", "Groups", "Summary", "NextPageToken", });
     internal_static_prwarden_v1_FoundFinding_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_prwarden_v1_FoundFinding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_FoundFinding_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "ReviewId", "HeadTitle", "Finding", });
     internal_static_prwarden_v1_Grouping_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_prwarden_v1_Grouping_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Grouping_descriptor,
         new java.lang.String[] { });
     internal_static_prwarden_v1_FindingGroup_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_prwarden_v1_FindingGroup_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_FindingGroup_descriptor,
         new java.lang.String[] { "RuleId", "Repo", "File", "FileRaw", "Summary", "PullRequests", });
     internal_static_prwarden_v1_ListRepositoriesRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_prwarden_v1_ListRepositoriesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRepositoriesRequest_descriptor,
         new java.lang.String[] { "Query", "PageSize", "PageToken", });
     internal_static_prwarden_v1_ListRepositoriesResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_prwarden_v1_ListRepositoriesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListRepositoriesResponse_descriptor,
         new java.lang.String[] { "Repositories", "NextPageToken", });
     internal_static_prwarden_v1_Repository_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_prwarden_v1_Repository_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Repository_descriptor,
         new java.lang.String[] { "Repo", "Reviews", "Open", "LastReview", });
     internal_static_prwarden_v1_GetSarifRequest_descriptor =
-      getDescriptor().getMessageTypes().get(26);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_prwarden_v1_GetSarifRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_GetSarifRequest_descriptor,
         new java.lang.String[] { "ReviewId", "Suppressed", });
     internal_static_prwarden_v1_ListReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(27);
+      getDescriptor().getMessageTypes().get(28);
     internal_static_prwarden_v1_ListReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsRequest_descriptor,
         new java.lang.String[] { "Repo", "PrNumber", "Status", "PageSize", "PageToken", "Query", "CreatedBy", "Since", "Until", "Verdict", "Standing", });
     internal_static_prwarden_v1_ListReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(28);
+      getDescriptor().getMessageTypes().get(29);
     internal_static_prwarden_v1_ListReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListReviewsResponse_descriptor,
         new java.lang.String[] { "Reviews", "NextPageToken", });
     internal_static_prwarden_v1_CountReviewsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(29);
+      getDescriptor().getMessageTypes().get(30);
     internal_static_prwarden_v1_CountReviewsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsRequest_descriptor,
         new java.lang.String[] { "Query", "CreatedBy", "Since", "Until", "Repo", "PrNumber", });
     internal_static_prwarden_v1_CountReviewsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(30);
+      getDescriptor().getMessageTypes().get(31);
     internal_static_prwarden_v1_CountReviewsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CountReviewsResponse_descriptor,
         new java.lang.String[] { "All", "Failed", "Passed", "Incomplete", "Running", "NotScanned", "Partial", });
     internal_static_prwarden_v1_ListedReview_descriptor =
-      getDescriptor().getMessageTypes().get(31);
+      getDescriptor().getMessageTypes().get(32);
     internal_static_prwarden_v1_ListedReview_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_ListedReview_descriptor,
         new java.lang.String[] { "ReviewId", "Status", "PrNumber", "Repo", "CompletedAt", "Summary", "Ruleset", "HeadSha", "BaseSha", "CreatedAt", "StartedAt", "Error", "Truncated", "CreatedBy", "Verdict", "Priority", "HeadTitle", "HeadAuthor", "Open", "NewTotal", "FixedTotal", "SuppressedTotal", "FilesDone", "FilesTotal", });
     internal_static_prwarden_v1_CancelReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(32);
+      getDescriptor().getMessageTypes().get(33);
     internal_static_prwarden_v1_CancelReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_CancelReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(33);
+      getDescriptor().getMessageTypes().get(34);
     internal_static_prwarden_v1_CancelReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_CancelReviewResponse_descriptor,
         new java.lang.String[] { "Review", });
     internal_static_prwarden_v1_WatchReviewRequest_descriptor =
-      getDescriptor().getMessageTypes().get(34);
+      getDescriptor().getMessageTypes().get(35);
     internal_static_prwarden_v1_WatchReviewRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewRequest_descriptor,
         new java.lang.String[] { "ReviewId", });
     internal_static_prwarden_v1_WatchReviewResponse_descriptor =
-      getDescriptor().getMessageTypes().get(35);
+      getDescriptor().getMessageTypes().get(36);
     internal_static_prwarden_v1_WatchReviewResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_WatchReviewResponse_descriptor,

@@ -66,6 +66,7 @@ private static final long serialVersionUID = 0L;
     skip_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
     confidence_ = 0;
+    fix_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -4889,6 +4890,74 @@ io.prwarden.v1.Condition.Test defaultValue) {
     return result == null ? io.prwarden.v1.Confidence.Level.UNRECOGNIZED : result;
   }
 
+  public static final int FIX_FIELD_NUMBER = 29;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object fix_ = "";
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return Whether the fix field is set.
+   */
+  @java.lang.Override
+  public boolean hasFix() {
+    return ((bitField0_ & 0x00100000) != 0);
+  }
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return The fix.
+   */
+  @java.lang.Override
+  public java.lang.String getFix() {
+    java.lang.Object ref = fix_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      fix_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return The bytes for fix.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getFixBytes() {
+    java.lang.Object ref = fix_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      fix_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -4986,6 +5055,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     if (((bitField0_ & 0x00040000) != 0)) {
       output.writeMessage(28, getFeedback());
+    }
+    if (((bitField0_ & 0x00100000) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 29, fix_);
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -5166,6 +5238,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (((bitField0_ & 0x00040000) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(28, getFeedback());
+    }
+    if (((bitField0_ & 0x00100000) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(29, fix_);
     }
     {
       int dataSize = 0;
@@ -5379,6 +5454,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (hasConfidence()) {
       if (confidence_ != other.confidence_) return false;
     }
+    if (hasFix() != other.hasFix()) return false;
+    if (hasFix()) {
+      if (!getFix()
+          .equals(other.getFix())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -5540,6 +5620,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (hasConfidence()) {
       hash = (37 * hash) + CONFIDENCE_FIELD_NUMBER;
       hash = (53 * hash) + confidence_;
+    }
+    if (hasFix()) {
+      hash = (37 * hash) + FIX_FIELD_NUMBER;
+      hash = (53 * hash) + getFix().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -5843,6 +5927,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         feedbackBuilder_ = null;
       }
       confidence_ = 0;
+      fix_ = "";
       return this;
     }
 
@@ -6089,6 +6174,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (((from_bitField1_ & 0x00000100) != 0)) {
         result.confidence_ = confidence_;
         to_bitField0_ |= 0x00080000;
+      }
+      if (((from_bitField1_ & 0x00000200) != 0)) {
+        result.fix_ = fix_;
+        to_bitField0_ |= 0x00100000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -6410,6 +6499,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (other.hasConfidence()) {
         setConfidenceValue(other.getConfidenceValue());
       }
+      if (other.hasFix()) {
+        fix_ = other.fix_;
+        bitField1_ |= 0x00000200;
+        onChanged();
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -6596,6 +6690,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField1_ |= 0x00000080;
               break;
             } // case 226
+            case 234: {
+              fix_ = input.readStringRequireUtf8();
+              bitField1_ |= 0x00000200;
+              break;
+            } // case 234
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -12920,6 +13019,127 @@ io.prwarden.v1.Condition.Test defaultValue) {
     public Builder clearConfidence() {
       bitField1_ = (bitField1_ & ~0x00000100);
       confidence_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object fix_ = "";
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @return Whether the fix field is set.
+     */
+    public boolean hasFix() {
+      return ((bitField1_ & 0x00000200) != 0);
+    }
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @return The fix.
+     */
+    public java.lang.String getFix() {
+      java.lang.Object ref = fix_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        fix_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @return The bytes for fix.
+     */
+    public com.google.protobuf.ByteString
+        getFixBytes() {
+      java.lang.Object ref = fix_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        fix_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @param value The fix to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFix(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      fix_ = value;
+      bitField1_ |= 0x00000200;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFix() {
+      fix_ = getDefaultInstance().getFix();
+      bitField1_ = (bitField1_ & ~0x00000200);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+     * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+     * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * </pre>
+     *
+     * <code>optional string fix = 29 [json_name = "fix"];</code>
+     * @param value The bytes for fix to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFixBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      fix_ = value;
+      bitField1_ |= 0x00000200;
       onChanged();
       return this;
     }

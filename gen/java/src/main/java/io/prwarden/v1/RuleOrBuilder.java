@@ -1364,4 +1364,42 @@ io.prwarden.v1.Condition.Test defaultValue);
    * @return The confidence.
    */
   io.prwarden.v1.Confidence.Level getConfidence();
+
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return Whether the fix field is set.
+   */
+  boolean hasFix();
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return The fix.
+   */
+  java.lang.String getFix();
+  /**
+   * <pre>
+   * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
+   * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
+   * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
+   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * </pre>
+   *
+   * <code>optional string fix = 29 [json_name = "fix"];</code>
+   * @return The bytes for fix.
+   */
+  com.google.protobuf.ByteString
+      getFixBytes();
 }
