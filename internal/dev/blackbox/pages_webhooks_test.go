@@ -46,9 +46,9 @@ func TestWebhookPages(t *testing.T) {
 		}, eventually, tick)
 		return a
 	}
-	a = shows("answered 500")
+	a = shows(`class="pill fail">failing`)
 	message := a.found(t, `name="message" value="(msg_\w+)"`)
-	assert.Contains(t, a.body, `class="pill fail">failing`)
+	assert.Contains(t, a.body, "answered 500")
 	admin.sent(t, one+"/redeliver", "message", message)
 	within(t, "the message comes again", r.got["/ci"])
 	a = shows(`class="pill pass">delivered`)
