@@ -92,11 +92,11 @@ func newGlob(pattern string) glob {
 	if suffix, found := strings.CutPrefix(pattern, "**/*"); found {
 		g.suffixes = literalSuffixes(suffix)
 	}
-	if before, list, braces := strings.Cut(pattern, "{"); braces && g.suffixes == nil {
-		choices, behind, _ := strings.Cut(list, "}")
-		list := strings.Split(choices, ",")
-		if !strings.ContainsAny(pattern, `[]\`) && !strings.ContainsAny(choices, "{*/") && !slices.Contains(list, "") {
-			for _, choice := range list {
+	if before, rest, braces := strings.Cut(pattern, "{"); braces && g.suffixes == nil {
+		inner, behind, _ := strings.Cut(rest, "}")
+		choices := strings.Split(inner, ",")
+		if !strings.ContainsAny(pattern, `[]\`) && !strings.ContainsAny(inner, "{*/") && !slices.Contains(choices, "") {
+			for _, choice := range choices {
 				g.choices = append(g.choices, newGlob(before+choice+behind))
 			}
 			return g
@@ -164,7 +164,7 @@ func (g glob) match(path string) bool {
 		return matchSegment(g.segment, path[strings.LastIndexByte(path, '/')+1:])
 	}
 
-	if g.segment[len(g.segment)-1] == "" && path != "" {
+	if g.segment[len(g.segment)-1] == "" {
 		path = path[:len(path)-1] // to doublestar `a/**` has "a", and `a*/**` has "ab" only
 	}
 	for segment := range strings.SplitSeq(path, "/") {
@@ -243,108 +243,4 @@ func (gs Globs) Match(path string) bool {
 	}
 
 	return false
-}
-
-// selector decides which rules look at a file. Rules with the same globs and
-// languages are one group, which is decided once a file; and so is a glob.
-type selector struct {
-	globs     Globs
-	languages map[string]int32 // index by name
-	groups    []globGroup
-	group     []uint32 // by rule
-	all       []bool   // the answer when there are neither globs nor languages
-}
-
-// globGroup is the globs and languages of some rules, as indexes into the selector's.
-type globGroup struct{ include, exclude, languages []int32 }
-
-func newSelector(rules []Rule) selector {
-	s := selector{group: make([]uint32, len(rules)), languages: map[string]int32{}}
-	index := func(known map[string]int32, prepare func(string) glob, patterns []string) []int32 {
-		var list []int32
-		for _, p := range patterns {
-			i, ok := known[p]
-			if !ok {
-				i = int32(len(s.globs))
-				known[p] = i
-				s.globs = append(s.globs, prepare(p))
-			}
-			list = append(list, i)
-		}
-
-		return list
-	}
-	included, excluded := map[string]int32{}, map[string]int32{}
-	named := func(names []string) (list []int32) {
-		for _, name := range names {
-			if _, ok := s.languages[name]; !ok {
-				s.languages[name] = int32(len(s.languages))
-			}
-			list = append(list, s.languages[name])
-		}
-
-		return list
-	}
-	groups := map[string]uint32{}
-	for i, r := range rules {
-		var parts []string
-		for _, list := range [][]string{r.Include, r.Exclude, r.Languages} {
-			parts = append(parts, strings.Join(list, "\x00"))
-		}
-		key := strings.Join(parts, "\x00\x00")
-		g, ok := groups[key]
-		if !ok {
-			g = uint32(len(s.groups))
-			groups[key] = g
-			s.groups = append(s.groups, globGroup{
-				index(included, newFolded, r.Include), index(excluded, newGlob, r.Exclude), named(r.Languages),
-			})
-		}
-		s.group[i] = g
-	}
-	if len(s.globs)+len(s.languages) == 0 {
-		s.all = slices.Repeat([]bool{true}, len(s.groups))
-	}
-
-	return s
-}
-
-// active says for each group whether its rules look at the file at path that has
-// the given languages. Every rule looks at a path over 4,096 bytes: a path must not
-// hide a file.
-func (s selector) active(path string, languages []string) []bool {
-	if s.all != nil {
-		return s.all
-	}
-	active := make([]bool, len(s.groups))
-	decided := make([]int8, len(s.globs)) // 0 not yet, 1 yes, -1 no
-	lower := strings.ToLower(path)
-	anyOf := func(list []int32) bool {
-		for _, i := range list {
-			if decided[i] == 0 {
-				decided[i] = -1
-				if s.globs[i].matchAny(path, lower) {
-					decided[i] = 1
-				}
-			}
-			if decided[i] == 1 {
-				return true
-			}
-		}
-
-		return false
-	}
-	spoken := make([]bool, len(s.languages))
-	for _, name := range languages {
-		if i, ok := s.languages[name]; ok {
-			spoken[i] = true
-		}
-	}
-	isSpoken := func(i int32) bool { return spoken[i] }
-	for i, g := range s.groups {
-		ofLanguage := len(g.languages) == 0 || slices.ContainsFunc(g.languages, isSpoken)
-		active[i] = len(path) > maxGlobPath || ofLanguage && (len(g.include) == 0 || anyOf(g.include)) && !anyOf(g.exclude)
-	}
-
-	return active
 }

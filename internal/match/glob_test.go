@@ -95,6 +95,13 @@ func FuzzGlob(f *testing.F) {
 		if match.CheckGlob(glob) != nil || len(path) > 4096 {
 			return
 		}
-		require.Equal(t, doublestar.MatchUnvalidated(glob, path), match.NewGlobs([]string{glob}).Match(path), "%q %q", glob, path)
+		want := doublestar.MatchUnvalidated(glob, path)
+		require.Equal(t, want, match.NewGlobs([]string{glob}).Match(path), "%q %q", glob, path)
+
+		m, err := match.Compile([]match.Rule{{Pattern: "a", Exclude: []string{glob}}, {Pattern: "b", Include: []string{glob}}})
+		require.NoError(t, err)
+		file := m.NewSession(match.Limit{File: 1}, nil).File(path)
+		require.Equal(t, !want, file.Looks(0), "%q %q", glob, path)
+		require.Equal(t, match.NewIncludes([]string{glob}).Match(path), file.Looks(1), "%q %q", glob, path)
 	})
 }

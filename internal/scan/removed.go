@@ -38,6 +38,11 @@ func (f *File) Old() (text []byte, numbers []int) {
 	lines, added, removed := match.SplitLines(f.Content), f.Added, f.Removed
 	count, number := lines.Count(), 1
 	numbers = make([]int, count+1)
+	size := len(f.Content)
+	for _, r := range removed {
+		size += len(r.Text)
+	}
+	text = make([]byte, 0, size)
 	for n := 1; n <= count+1; n++ {
 		for ; len(removed) > 0 && removed[0].Line == n; removed = removed[1:] {
 			text = append(text, removed[0].Text...)
