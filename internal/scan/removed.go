@@ -43,20 +43,30 @@ func (f *File) Old() (text []byte, numbers []int) {
 		size += len(r.Text)
 	}
 	text = make([]byte, 0, size)
+	kept := 0 // where the lines begin that are the same and not there yet
+	keep := func(n, behind int) {
+		text = append(text, f.Content[kept:lines.Start(n)]...)
+		kept = lines.Start(behind)
+	}
 	for n := 1; n <= count+1; n++ {
 		for ; len(removed) > 0 && removed[0].Line == n; removed = removed[1:] {
+			keep(n, n)
 			text = append(text, removed[0].Text...)
 			number += bytes.Count(removed[0].Text, []byte{'\n'})
 		}
 		for len(added) > 0 && added[0].Last < n {
 			added = added[1:]
 		}
-		if n <= count && (len(added) == 0 || n < added[0].First) {
-			text = append(text, f.Content[lines.Start(n):lines.Start(n+1)]...)
+		switch {
+		case n > count:
+		case len(added) > 0 && n >= added[0].First:
+			keep(n, n+1)
+		default:
 			numbers[n] = number
 			number++
 		}
 	}
+	text = append(text, f.Content[kept:]...)
 
 	return text, numbers
 }
