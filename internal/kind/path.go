@@ -104,6 +104,8 @@ func test(file string) string {
 	}
 
 	switch path.Ext(plain) {
+	case ".t": // of Perl's prove
+		return why
 	case ".py":
 		if strings.HasPrefix(plain, "test_") || plain == "conftest.py" || plain == "tests.py" {
 			return why
