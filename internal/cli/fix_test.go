@@ -122,3 +122,40 @@ func TestScanFixUsage(t *testing.T) {
 		assert.Contains(t, r.err.Error(), text)
 	}
 }
+
+// The rules that are applied stay as they are, whatever they match of themselves.
+func TestScanFixLeavesRules(t *testing.T) {
+	t.Parallel()
+	const rules = "version: 1\nrules:\n  - {id: r, type: regex, pattern: old_name, message: m, severity: high, fix: renamed}\n"
+	for _, name := range []string{".prwarden/rules.yml", "other.yml"} {
+		root := fixable(t, map[string]string{"x.txt": "old_name\n"})
+		path, given := filepath.Join(root, name), ""
+		if name == "other.yml" {
+			given = path
+		}
+		require.NoError(t, os.WriteFile(path, []byte(rules), 0o644))
+		r := scanLocally(t, all(root, noDefaults, fixing, withRules(given)))
+		require.NoError(t, r.err)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, rules, string(text))
+		text, err = os.ReadFile(filepath.Join(root, "x.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, "renamed\n", string(text))
+	}
+}
+
+// Statements of a block are removed one after the other, so that the last one stays.
+func TestScanFixKeepsBlocks(t *testing.T) {
+	t.Parallel()
+	root := fixable(t, map[string]string{"a.py": "if x:\n    debug(1)\n    debug(2)\ny()\ndebug(3)\n"})
+	path := filepath.Join(root, ".prwarden/rules.yml")
+	require.NoError(t, os.WriteFile(path, []byte("version: 1\nrules:\n  - {id: r, type: structure, languages: [python], "+
+		"pattern: debug($$$), message: m, severity: low, fix: ''}\n"), 0o644))
+	r := scanLocally(t, all(root, noDefaults, fixing))
+	require.NoError(t, r.err)
+	assert.Contains(t, r.errOut, "made 2 fixes in 1 file\n")
+	text, err := os.ReadFile(filepath.Join(root, "a.py"))
+	require.NoError(t, err)
+	assert.Equal(t, "if x:\n    debug(2)\ny()\n", string(text))
+}

@@ -302,7 +302,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) (
 			Review: in.localReview(result.Result, out.failOn),
 			Of:     looked(result.FilesTotal, "changed file", began),
 		},
-		unread: skipped, root: local.Top(), began: began,
+		unread: skipped, root: local.Top(), rules: in.RulesFile, began: began,
 	}, nil
 }
 

@@ -74,7 +74,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) (all 
 			Of:     looked(sum.Scanned, "file", began),
 			Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.Organization, loaded.File.Rules)),
 		},
-		unread: sum.Skipped[folder.Unreadable], root: root, began: began,
+		unread: sum.Skipped[folder.Unreadable], root: root, rules: in.RulesFile, began: began,
 	}, nil
 }
 

@@ -263,7 +263,7 @@ func commentOn(f finding.Finding, how codehost.Suggestions) string {
 	if strings.TrimSpace(f.Snippet) != "" {
 		text += "\n\n" + block(f.Snippet)
 	}
-	if f.Fix != nil {
+	if f.Fix != nil && !command.MatchString(f.Fix.Text) {
 		text += "\n\n" + suggestion(f, how)
 	}
 

@@ -94,7 +94,7 @@ func reviews() map[string]*review.Review {
 	var fixed []finding.Finding
 	for i, x := range []finding.Fix{
 		{StartLine: 1, EndLine: 1, Text: "\tparse(x)"}, {StartLine: 2, EndLine: 4, Text: "a\n\tb ```"}, {StartLine: 3, EndLine: 3},
-		{StartLine: 3, EndLine: 4}, {StartLine: 4, EndLine: 5, Text: "c"},
+		{StartLine: 3, EndLine: 4}, {StartLine: 4, EndLine: 5, Text: "c"}, {StartLine: 6, EndLine: 6, Text: "'''\n/approve"},
 	} {
 		f := aFinding(i+1, rule.High)
 		f.Fix = &x

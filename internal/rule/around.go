@@ -5,29 +5,47 @@ import (
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
 // fits reports whether the code around a part of a text is read as before once an edit was
 // made that replaces the part: no string, comment or bracket goes on behind it, or ends there
 // that did not, and no indented block is gone.
-func (r PlaceReader) fits(lines match.Lines, e Edit, part match.Span) bool {
+//
+// A structure rule must not find anything of the new part either, and comments in the old
+// part must be in the new one: its pattern passes over them. What a regular expression
+// matches of a comment is what its author meant.
+func (r PlaceReader) fits(lines match.Lines, e Edit, part match.Span, rule int) bool {
 	old := r.read(lines.Text()).Text
 	if old.Language == syntax.Any { // of which nothing is known
 		return true
 	}
-	if r.fixWork += len(lines.Text()); r.fixWork > maxFixWork {
+	if r.fixWork += 2 * len(lines.Text()); r.fixWork > maxFixWork {
 		return false
 	}
 	if e.Text == "" {
 		part, _ = e.replaces(lines)
 	}
 	text, _ := Apply(lines, []Edit{e})
-	behind := len(lines.Text()) - part.End
+	end := len(text) - (len(lines.Text()) - part.End)
+	now := structure.NewFile(syntax.Scan(old.Language, text))
 	before := readAround(old, part.Start, part.End, e.Text == "")
-	after := readAround(syntax.Scan(old.Language, text), part.Start, len(text)-behind, e.Text == "")
+	after := readAround(now.Text, part.Start, end, e.Text == "")
+	if !slices.Equal(before.tokens, after.tokens) || before.blocks != after.blocks || before.open < after.open {
+		return false
+	}
+	finder := r.finders[rule].of(old.Language)
+	if finder == nil {
+		return true
+	}
+	left, finds := maxFixWork, false
+	finder.All(now, func(steps int) bool { left -= steps; return left > 0 && !finds }, func(m structure.Match) {
+		at, behind := int(now.Tokens[m.From].Start), int(now.Tokens[m.To-1].End)
+		finds = finds || at < end && behind > part.Start
+	})
 
-	return slices.Equal(before.tokens, after.tokens) && before.blocks == after.blocks && before.open >= after.open
+	return left > 0 && !finds && before.comments <= after.comments
 }
 
 // around is how what is before and behind a part of a text is read.
@@ -35,6 +53,8 @@ type around struct {
 	tokens []outer
 	blocks int // that are indented, where they are counted and not among the tokens
 	open   int // brackets and strings in the part that have no end
+
+	comments int // in the part
 }
 
 // outer is a token before or behind a part of a text. Places behind it count from the end of
@@ -63,6 +83,11 @@ func readAround(t *syntax.Text, start, end int, countBlocks bool) (a around) {
 			return int(at) - len(t.Bytes) - 1
 		}
 		return inPart
+	}
+	for _, c := range t.Comments {
+		if int(c.End) > start && int(c.Start) < end {
+			a.comments++
+		}
 	}
 	for _, x := range t.Tokens {
 		isBracket := x.Kind == syntax.Open || x.Kind == syntax.Close

@@ -24,29 +24,35 @@ type fixPlace struct {
 	text func(name string) []byte
 }
 
-// kept is a match of a structure rule, and the text in which it is.
-type kept struct {
+// keptPlace is where a structure rule found something: in which text, and where what is
+// meant begins.
+type keptPlace struct {
+	rule int
 	file *structure.File
-	structure.Match
+	at   int32
 }
 
 // keep remembers a match of a rule with a fix.
 func (r PlaceReader) keep(rule int, file *structure.File, m structure.Match) {
-	if r.fixers[rule] == nil {
+	if r.fixers[rule] == nil || len(r.kept) >= maxKept {
 		return
 	}
 	if r.kept == nil {
-		r.kept = map[int][]kept{}
+		r.kept = map[keptPlace]structure.Match{}
 	}
-	r.kept[rule] = append(r.kept[rule], kept{file, m})
+	place := keptPlace{rule, file, file.Tokens[m.Focus.From].Start}
+	if _, ok := r.kept[place]; !ok {
+		r.kept[place] = m
+	}
 }
 
 // Edit is what the fix of a rule makes of the lines of a hit. ok is false when the rule has
 // none, and when the edit is not one to offer: it changes nothing, it is long, it has
-// characters that people don't see, or code around it would be read in another way.
+// characters that people don't see, the rule matches it, too, or code around it would be read
+// in another way.
 func (r PlaceReader) Edit(lines match.Lines, rule int, hit match.Hit) (e Edit, ok bool) {
 	f := r.fixers[rule]
-	if f == nil {
+	if f == nil || r.fixWork > maxFixWork {
 		return e, false
 	}
 	place, ok := r.fixPlace(f, lines, rule, hit)
@@ -63,7 +69,8 @@ func (r PlaceReader) Edit(lines match.Lines, rule int, hit match.Hit) (e Edit, o
 	}
 
 	indent := text[start : end-len(bytes.TrimLeft(text[start:end], " \t"))]
-	now := slices.Concat(text[start:place.Start], f.expand(place, indent), text[place.End:end])
+	put := f.expand(place, indent)
+	now := slices.Concat(text[start:place.Start], put, text[place.End:end])
 	if len(bytes.TrimSpace(now)) == 0 {
 		now = nil
 	}
@@ -74,7 +81,28 @@ func (r PlaceReader) Edit(lines match.Lines, rule int, hit match.Hit) (e Edit, o
 		return e, false
 	}
 
-	return e, r.fits(lines, e, place.Span)
+	if f.pattern != "" && r.stillMatches(f, rule, now, match.Span{Start: place.Start - start, End: place.Start - start + len(put)}) {
+		return e, false
+	}
+
+	return e, r.fits(lines, e, place.Span, rule)
+}
+
+// stillMatches reports whether a regex rule matches something of a part of new lines. A fix
+// of that would be made again and again.
+func (r PlaceReader) stillMatches(f *fixer, rule int, lines []byte, part match.Span) bool {
+	r.fixWork += regexpWork * len(lines)
+	at := 0
+	for line := range bytes.SplitSeq(lines, []byte("\n")) {
+		for _, m := range r.regexp(f, rule).FindAllIndex(line, maxLeftOut) {
+			if at+m[0] < part.End && at+m[1] > part.Start {
+				return true
+			}
+		}
+		at += len(line) + 1
+	}
+
+	return false
 }
 
 // fixPlace finds again what a rule matched at a hit.
@@ -83,24 +111,22 @@ func (r PlaceReader) fixPlace(f *fixer, lines match.Lines, rule int, hit match.H
 		return r.regexPlace(f, lines, rule, hit)
 	}
 
-	at := int32(lines.Start(hit.Line) + hit.Column - 1)
-	for _, k := range r.kept[rule] {
-		tokens := k.file.Tokens
-		if !k.file.IsOf(lines.Text()) || tokens[k.Focus.From].Start != at {
-			continue
+	file := r.read(lines.Text())
+	m, ok := r.kept[keptPlace{rule, file, int32(lines.Start(hit.Line) + hit.Column - 1)}]
+	if !ok {
+		return p, false
+	}
+	tokens := file.Tokens
+	p.Span = match.Span{Start: int(tokens[m.From].Start), End: int(tokens[m.To-1].End)}
+	p.text = func(name string) []byte {
+		b, ok := m.Bound(name)
+		if !ok || b.From == b.To {
+			return nil
 		}
-		p.Span = match.Span{Start: int(tokens[k.From].Start), End: int(tokens[k.To-1].End)}
-		p.text = func(name string) []byte {
-			b, ok := k.Bound(name)
-			if !ok || b.From == b.To {
-				return nil
-			}
-			return k.file.Bytes[tokens[b.From].Start:tokens[b.To-1].End]
-		}
-		return p, true
+		return file.Bytes[tokens[b.From].Start:tokens[b.To-1].End]
 	}
 
-	return p, false
+	return p, true
 }
 
 func (r PlaceReader) regexPlace(f *fixer, lines match.Lines, rule int, hit match.Hit) (p fixPlace, ok bool) {
@@ -108,17 +134,14 @@ func (r PlaceReader) regexPlace(f *fixer, lines match.Lines, rule int, hit match
 	if len(line) > MaxEdit {
 		return p, false
 	}
-	re := r.regexps[rule]
-	if re == nil {
-		if r.regexps == nil {
-			r.regexps = map[int]*regexp.Regexp{}
-		}
-		re = regexp.MustCompile(f.pattern)
-		r.regexps[rule] = re
-	}
-
+	r.fixWork += regexpWork * len(line)
+	re := r.regexp(f, rule)
 	start := lines.Start(hit.Line)
-	for _, m := range re.FindAllSubmatchIndex(line, -1) {
+	found := re.FindAllSubmatchIndex(line, 1)
+	if len(found) > 0 && found[0][0] != hit.Column-1 { // conditions left out the first ones
+		found = re.FindAllSubmatchIndex(line, maxLeftOut)
+	}
+	for _, m := range found {
 		if m[0] != hit.Column-1 {
 			continue
 		}
@@ -135,9 +158,26 @@ func (r PlaceReader) regexPlace(f *fixer, lines match.Lines, rule int, hit match
 	return p, false
 }
 
+// maxLeftOut bounds the matches on a line before the one that is a hit.
+const maxLeftOut = 16
+
+// regexp is the pattern of a rule.
+func (r PlaceReader) regexp(f *fixer, rule int) *regexp.Regexp {
+	re := r.regexps[rule]
+	if re == nil {
+		if r.regexps == nil {
+			r.regexps = map[int]*regexp.Regexp{}
+		}
+		re = regexp.MustCompile(f.pattern)
+		r.regexps[rule] = re
+	}
+
+	return re
+}
+
 // expand writes the fix of a place. Its lines behind the first begin as the line of the
-// place does. A comma goes with a reference that stands for nothing, and with one that ends
-// in a comma of its own.
+// place does. A comma goes with a `$$$X` that stands for nothing, and with one that ends in a
+// comma of its own.
 func (f *fixer) expand(p fixPlace, indent []byte) (out []byte) {
 	isLost := false // what comes next begins with a comma that goes
 	for i, part := range f.parts {
@@ -152,6 +192,10 @@ func (f *fixer) expand(p fixPlace, indent []byte) (out []byte) {
 		}
 
 		text := p.text(part.name)
+		if !part.run {
+			out = append(out, text...)
+			continue
+		}
 		isBeforeComma := i+1 < len(f.parts) && strings.HasPrefix(f.parts[i+1].text, ",")
 		switch {
 		case len(text) > 0:

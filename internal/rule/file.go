@@ -294,8 +294,10 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 
 		"confidence": d.text((*string)(&r.Confidence)),
 		"fix": func(n *yaml.Node, place string) {
-			r.Fix = new(string)
-			d.text(r.Fix)(n, place)
+			if !isNull(n) {
+				r.Fix = new(string)
+				d.text(r.Fix)(n, place)
+			}
 		},
 	}
 	d.conditions(&r, known)

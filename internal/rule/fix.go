@@ -15,9 +15,13 @@ const (
 	MaxEdit     = 2000 // bytes of the lines that an edit replaces, and of those that it makes
 	MaxEditLine = 20   // lines, likewise
 
-	// maxFixWork is how many bytes of a file, each time anew, are read to see what edits
-	// make of it.
+	// maxFixWork is how many bytes of a file, each time anew, are read to find what edits
+	// replace and to see what they make of the file.
 	maxFixWork = 16 << 20
+	// regexpWork is the part in it of a byte in which a regular expression is looked for.
+	regexpWork = 64
+	// maxKept bounds the matches of structure rules with a fix that are remembered of a file.
+	maxKept = 10_000
 )
 
 // fixer is what the edits of a rule are made by.
@@ -30,6 +34,7 @@ type fixer struct {
 type fixPart struct {
 	text string
 	name string // of a group or of a metavariable; "" for a text
+	run  bool   // `$$$X`
 }
 
 // What stands for something that was matched, as Go's regexp.Expand and patterns of
@@ -58,7 +63,7 @@ func (r Rule) fixParts() (parts []fixPart) {
 		text(fix[at:m[0]])
 		switch at = m[1]; {
 		case m[2] >= 0:
-			parts = append(parts, fixPart{name: fix[m[2]:m[3]]})
+			parts = append(parts, fixPart{name: fix[m[2]:m[3]], run: r.Type == TypeStructure})
 		case m[4] >= 0:
 			parts = append(parts, fixPart{name: fix[m[4]:m[5]]})
 		default:
@@ -84,12 +89,15 @@ func checkFix(v *errs.Violations, r Rule) {
 		v.Add("fix", "is not allowed with `multiline`; a rule of type %q finds code over lines, too", TypeStructure)
 	case len(*r.Fix) > MaxFix:
 		v.Add("fix", "has %d bytes; at most %d are allowed", len(*r.Fix), MaxFix)
-	case !isText(*r.Fix) || strings.ContainsFunc(*r.Fix, isDisruptive):
-		v.Add("fix", "must be UTF-8 without control characters, other than tabs and line ends")
+	case !isText(*r.Fix) || strings.ContainsFunc(*r.Fix, isHidden):
+		v.Add("fix", "must be UTF-8 without characters that nobody sees, other than tabs and line ends")
 	default:
 		r.checkReferences(v)
 	}
 }
+
+// isHidden tells those and other characters that have no place of their own.
+func isHidden(c rune) bool { return isDisruptive(c) || unicode.Is(unicode.Cf, c) }
 
 // isDisruptive tells characters that people don't see, or that have others seem to be in
 // another order.

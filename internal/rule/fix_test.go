@@ -46,16 +46,26 @@ func TestFixes(t *testing.T) {
 		return rule.Rule{ID: "r", Type: rule.TypeRegex, Languages: []string{"go"}, Pattern: pattern, Fix: &fix}
 	}
 	timeout := structured("python", "requests.get($$$ARGS)", "requests.get($$$ARGS, timeout=10)")
+	timeout.Structure.Where = map[string]structure.Test{
+		"ARGS": {Not: &structure.Test{Has: &structure.Condition{Pattern: "timeout=$_"}}},
+	}
 	for name, tt := range map[string]struct {
 		rule       rule.Rule
 		text, want string // "" for no fix
 	}{
-		"a group":              {regex(`foo\((\w+)\)`, "bar($1, 2)"), "x := foo(y) + 1\n", "x := bar(y, 2) + 1\n"},
-		"a group with letters": {regex(`foo(\w)`, "${1}oof"), "foox\n", "xoof\n"},
-		"a group by name":      {regex(`foo(?P<n>\w)`, "$n"), "foox\n", "x\n"},
-		"the whole match":      {regex(`foo`, "($0)"), "a foo\n", "a (foo)\n"},
-		"a group without part": {regex(`foo(x)?(y)?`, "[$1$2]"), "fooy\n", "[y]\n"},
-		"a dollar sign":        {regex(`foo`, `\$1$`), "foo\n", "$1$\n"},
+		"a group":                {regex(`foo\((\w+)\)`, "bar($1, 2)"), "x := foo(y) + 1\n", "x := bar(y, 2) + 1\n"},
+		"a group with letters":   {regex(`foo(\w)`, "${1}oof"), "foox\n", "xoof\n"},
+		"a group by name":        {regex(`foo(?P<n>\w)`, "$n"), "foox\n", "x\n"},
+		"the whole match":        {regex(`a foo`, "(${0})x"), "a foo\n", ""},
+		"the whole match, once":  {regex(`^foo`, "($0)"), "foo\n", "(foo)\n"},
+		"a match moves down":     {regex(`foo`, "a\nfoo"), "foo\n", ""},
+		"another on the line":    {regex(`foo`, "bar"), "foo foo\n", "bar foo\n"},
+		"a comma of a group":     {regex(`x;(\w*);(\w*)`, "$1,$2"), "x;;b\n", ",b\n"},
+		"a comment would go":     {timeout, "requests.get(\n  # why\n  url)\n", ""},
+		"a comment that is kept": {timeout, "requests.get(a,\n  # why\n  url)\n", "requests.get(a,\n  # why\n  url, timeout=10)\n"},
+		"structure that stays":   {structured("go", "f($X)", "f(g($X))"), "f(1)\n", ""},
+		"a group without part":   {regex(`foo(x)?(y)?`, "[$1$2]"), "fooy\n", "[y]\n"},
+		"a dollar sign":          {regex(`foo`, `\$1$`), "foo\n", "$1$\n"},
 		"the second match": {
 			rule.Rule{
 				Type: rule.TypeRegex, Pattern: `v(\w+)`, Fix: new("w$1"), Conditions: match.Conditions{Stopwords: []string{"one"}},
@@ -71,9 +81,9 @@ func TestFixes(t *testing.T) {
 		"a bracket of others is closed":   {regex(`foo`, ")foo("), "x(foo)\n", ""},
 		"a bracket takes another's place": {regex(`foo\)`, "bar)"), "x(foo)\ny()\n", "x(bar)\ny()\n"},
 		"a string goes on":                {regex(`foo`, "`foo"), "foo\n", ""},
-		"a comment begins":                {regex(`foo`, "foo //"), "foo; bar()\n", ""},
-		"a comment begins and ends":       {regex(`foo`, "foo /* x */"), "foo; bar()\n", "foo /* x */; bar()\n"},
-		"a comment at the end":            {regex(`foo$`, "foo // x"), "foo\nbar()\n", "foo // x\nbar()\n"},
+		"a comment begins":                {regex(`foo`, "bar //"), "foo; bar()\n", ""},
+		"a comment begins and ends":       {regex(`foo`, "bar /* x */"), "foo; bar()\n", "bar /* x */; bar()\n"},
+		"a comment at the end":            {regex(`foo$`, "bar // x"), "foo\nbar()\n", "bar // x\nbar()\n"},
 		"in a string":                     {regex(`http:`, "https:"), "x(\"http://a\", y)\n", "x(\"https://a\", y)\n"},
 		"a string ends sooner":            {regex(`http:`, `"`), "x(\"http://a\", y)\n", ""},
 		"not UTF-8":                       {regex(`foo`, "bar"), "foo \xff\n", ""},
@@ -143,7 +153,7 @@ func TestFixesThatAreRefused(t *testing.T) {
 		"redact":        {func(r *rule.Rule) { r.Redact = true }, "fix", "not allowed with `redact`"},
 		"too long":      {func(r *rule.Rule) { *r.Fix = strings.Repeat("x", rule.MaxFix+1) }, "fix", "1025 bytes"},
 		"not UTF-8":     {func(r *rule.Rule) { *r.Fix = "\xff" }, "fix", "must be UTF-8"},
-		"a hidden word": {func(r *rule.Rule) { *r.Fix = "a\u202eb" }, "fix", "control characters"},
+		"a hidden word": {func(r *rule.Rule) { *r.Fix = "a\u200bb" }, "fix", "nobody sees"},
 		"no such group": {func(r *rule.Rule) { *r.Fix = "$3" }, "fix", "has $3, which is no group"},
 		"letters behind a number": {
 			func(r *rule.Rule) { *r.Fix = "$1a" }, "fix", "has $1a, which is no group of the pattern",
@@ -162,7 +172,7 @@ func TestFixesThatAreRefused(t *testing.T) {
 		}, "fix", "not allowed with type"},
 		"a case that stays": {func(r *rule.Rule) {
 			*r.Fix, r.Cases.Match = "foo$1!", []string{"fooa"}
-		}, "cases.match[0]", "the rule matches what its fix makes of this text, too"},
+		}, "cases.match[0]", "the rule matches it, too"},
 		"a case without a fix": {func(r *rule.Rule) {
 			r.Languages, *r.Fix, r.Cases.Match = []string{"go"}, "(", []string{"fooa\nx()"}
 		}, "cases.match[0]", "makes nothing of this text that can be offered"},

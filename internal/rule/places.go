@@ -132,8 +132,8 @@ type PlaceReader struct {
 
 // memory is what rules found in a file, by rule.
 type memory struct {
-	flows   map[int]flows  // what a taint rule found last
-	kept    map[int][]kept // what structure rules with a fix found
+	flows   map[int]flows                 // what a taint rule found last
+	kept    map[keptPlace]structure.Match // what structure rules with a fix found
 	regexps map[int]*regexp.Regexp
 	fixWork int // see maxFixWork
 }

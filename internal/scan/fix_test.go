@@ -9,6 +9,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/structure"
 )
 
 func TestFixes(t *testing.T) {
@@ -16,6 +17,7 @@ func TestFixes(t *testing.T) {
 	loads := regex("load", `yaml\.load\((\w+)\)`, func(r *rule.Rule) { r.Fix = new("yaml.safe_load($1)") })
 	get := regex("get", "requests.get($$$A)", func(r *rule.Rule) {
 		r.Type, r.Languages, r.Fix = rule.TypeStructure, []string{"python"}, new("requests.get($$$A, timeout=3)")
+		r.Structure.Where = map[string]structure.Test{"A": {Not: &structure.Test{Has: &structure.Condition{Pattern: "timeout=$_"}}}}
 	})
 	secret := regex("secret", `tok_\w+`, redact)
 	for _, r := range []rule.Rule{loads, get, secret} {
