@@ -81,7 +81,8 @@ func (r PlaceReader) Edit(lines match.Lines, rule int, hit match.Hit) (e Edit, o
 		return e, false
 	}
 
-	if f.pattern != "" && r.stillMatches(f, rule, now, match.Span{Start: place.Start - start, End: place.Start - start + len(put)}) {
+	at := place.Start - start
+	if f.pattern != "" && r.stillMatches(f, rule, now, match.Span{Start: at, End: at + len(put)}) {
 		return e, false
 	}
 
