@@ -44,6 +44,7 @@ REFUSALS = {
         **dict.fromkeys(("in", "multiline", "redact", "entropy", "stopwords", "allow", "languages"), r"with type"),
         **dict.fromkeys(("any", "all", "not", "inside", "not_inside", "has", "where", "focus"), r"for rules of type"),
         **dict.fromkeys(("sources", "sinks", "sanitizers"), r"for rules of type|with type"),
+        "fix": r"is not allowed with",
     },
     "batchRules": {"rules": r"is required: say"},
     "tryRules": {"rules": r"is required: say", "repo": r"neither `\.` nor `\.\.`"},
@@ -207,8 +208,12 @@ def mend_structure(body):
     given = [name for name in CONDITION if body.pop(name, None)]
     body.pop("depth", None)
     followed = [name for name in TAINT if body.pop(name, None)]
+    if "fix" in body:
+        body["fix"] = "fixed"
+        if body.get("redact") or body.get("multiline"):
+            body.pop("fix")
     if body.get("type") == "taint":
-        for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow"):
+        for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow", "fix"):
             body.pop(name, None)
         body["languages"] = ["go", "javascript"]
         for name in {"sources", "sinks", *followed}:

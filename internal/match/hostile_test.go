@@ -3,6 +3,7 @@ package match_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,7 @@ func TestNothingStopsCriticalRules(t *testing.T) {
 	t.Parallel()
 	rules, err := defaults.Load()
 	require.NoError(t, err)
+	rules = slices.DeleteFunc(rules, func(r rule.Rule) bool { return r.Type != rule.TypeRegex }) // as toMatch has them
 	const key = "-----BEGIN RSA PRIVATE KEY-----"
 	known := [][]byte{ // what did stop secrets/private-key
 		[]byte(strings.Repeat(key+`"'`+strings.Repeat("A", 39), 900)), []byte(strings.Repeat(key+`\n`, 2000)),
