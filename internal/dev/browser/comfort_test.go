@@ -50,7 +50,8 @@ func TestTabOrder(t *testing.T) {
 }
 
 // watchFocus notes each element that gets the focus, and whether it is outlined then, or
-// its row, or it is a field whose frame changes. It returns how many can get it.
+// its row, or it is a field whose frame changes. It returns how many can get it. Those of a
+// row that was brought up to date meanwhile are gone, and none that can't be reached.
 const watchFocus = `(() => {
 	const seen = [], bare = [];
 	const name = (e) => e.outerHTML.slice(0, 120);
@@ -66,7 +67,7 @@ const watchFocus = `(() => {
 		.filter((e) => !e.disabled && e.tabIndex >= 0 && e.checkVisibility({visibilityProperty: true}));
 	window.went = () => ({
 		First: seen.length ? name(seen[0]) : '',
-		Missed: all.filter((e) => !seen.includes(e)).map(name),
+		Missed: all.filter((e) => e.isConnected && !seen.includes(e)).map(name),
 		Back: seen.filter((e, i) => i && !(seen[i - 1].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)).map(name),
 		NotOutlined: bare,
 	});
