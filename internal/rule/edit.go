@@ -75,7 +75,7 @@ func (r PlaceReader) Edit(lines match.Lines, rule int, hit match.Hit) (e Edit, o
 		now = nil
 	}
 	e.Text = strings.ReplaceAll(string(now), "\r\n", "\n")
-	isShown := utf8.ValidString(e.Text) && !strings.ContainsFunc(e.Text, isDisruptive)
+	isShown := utf8.ValidString(e.Text) && !strings.ContainsFunc(e.Text, disrupts)
 	if !isShown || bytes.Equal(now, text[start:end]) || len(now) > MaxEdit ||
 		strings.Count(e.Text, "\n") >= MaxEditLine {
 		return e, false

@@ -97,13 +97,15 @@ func checkFix(v *errs.Violations, r Rule) {
 }
 
 // isHidden tells those and other characters that have no place of their own.
-func isHidden(c rune) bool { return isDisruptive(c) || unicode.Is(unicode.Cf, c) }
+func isHidden(c rune) bool { return disrupts(c) || unicode.Is(unicode.Cf, c) }
 
-// isDisruptive tells characters that people don't see, or that have others seem to be in
-// another order.
-func isDisruptive(c rune) bool {
-	return unicode.IsControl(c) && c != '\t' && c != '\n' || unicode.Is(unicode.Bidi_Control, c) ||
-		c == '\u2028' || c == '\u2029'
+// disrupts tells characters that lines of an edit must not have.
+func disrupts(c rune) bool { return c != '\n' && IsDisruptive(c) }
+
+// IsDisruptive tells characters that may change how others on their line are shown: those
+// that control terminals, end lines for some, or set the direction.
+func IsDisruptive(c rune) bool {
+	return unicode.IsControl(c) && c != '\t' || c == '\u2028' || c == '\u2029' || unicode.Is(unicode.Bidi_Control, c)
 }
 
 // checkReferences says which part of a fix stands for nothing.

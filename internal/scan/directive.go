@@ -161,7 +161,7 @@ func (d *directive) read(line []byte) string {
 		return "it has more than 1000 bytes"
 	case findMarker(line[d.start+len(marker):]) >= 0:
 		return "there is a second one on the line; a line has one, which may name several rules"
-	case bytes.ContainsFunc(line, isDisruptive): // a terminal may erase, overwrite or conceal it
+	case bytes.ContainsFunc(line, rule.IsDisruptive): // a terminal may erase, overwrite or conceal it
 		return "on its line there are characters that change how the text is shown, which could hide it"
 	case hides(text):
 		return "it has characters that are invisible"

@@ -286,7 +286,7 @@ func FuzzDirective(f *testing.F) {
 			require.True(t, bytes.Contains(own, []byte(id)))
 		}
 
-		require.False(t, bytes.ContainsFunc(line, isDisruptive))
+		require.False(t, bytes.ContainsFunc(line, rule.IsDisruptive))
 		require.LessOrEqual(t, d.reasonStart, d.reasonEnd)
 		if reason := line[d.reasonStart:d.reasonEnd]; len(reason) > 0 {
 			require.Greater(t, d.reasonStart, d.start)

@@ -6,10 +6,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // masker hides in lines what rules with redact match, whichever rule a line is
@@ -236,7 +236,7 @@ func printable(text []byte, limit int) string {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		if isDisruptive(r) {
+		if rule.IsDisruptive(r) {
 			r = utf8.RuneError
 		}
 		if out.Len()+utf8.RuneLen(r) > limit {
@@ -246,12 +246,6 @@ func printable(text []byte, limit int) string {
 	}
 
 	return out.String()
-}
-
-// isDisruptive tells characters that may change how others on their line are
-// shown: those that control terminals, end lines for some, or set the direction.
-func isDisruptive(r rune) bool {
-	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // withoutDirective returns a line without the comment that is beside something else
