@@ -12,21 +12,29 @@ import (
 	"github.com/prwarden/prwarden/internal/structure"
 )
 
-// edited is what the first hit of a rule in a text becomes by its fix; ok is false when
-// nothing is offered.
-func edited(t *testing.T, r rule.Rule, text string) (now string, e rule.Edit, ok bool) {
+// hitsOf are the first hits of a rule in a text, and what read it.
+func hitsOf(t *testing.T, r rule.Rule, lines match.Lines) (rule.PlaceReader, []match.Hit) {
 	t.Helper()
 	places := rule.NewPlaces([]rule.Rule{r})
 	m, err := match.Compile([]match.Rule{places.ToMatch([]rule.Rule{r}, 0)})
 	require.NoError(t, err)
-	lines := match.SplitLines([]byte(text))
 	reader := places.Reader(r.Languages)
-	found, err := m.NewSession(match.Limit{File: 1 << 30}, nil).File("").ReadBy(reader).
-		Match(t.Context(), lines, []match.LineRange{{First: 1, Last: lines.Count()}}, 1)
+	found, err := m.NewSession(match.Limit{File: 1 << 22}, nil).File("").ReadBy(reader).
+		Match(t.Context(), lines, []match.LineRange{{First: 1, Last: lines.Count()}}, 20)
 	require.NoError(t, err)
-	require.NotEmpty(t, found.Hits, "the rule matches")
 
-	if e, ok = reader.Edit(lines, 0, found.Hits[0]); !ok {
+	return reader, found.Hits
+}
+
+// edited is what the first hit of a rule in a text becomes by its fix; ok is false when
+// nothing is offered.
+func edited(t *testing.T, r rule.Rule, text string) (now string, e rule.Edit, ok bool) {
+	t.Helper()
+	lines := match.SplitLines([]byte(text))
+	reader, hits := hitsOf(t, r, lines)
+	require.NotEmpty(t, hits, "the rule matches")
+
+	if e, ok = reader.Edit(lines, 0, hits[0]); !ok {
 		return "", e, false
 	}
 

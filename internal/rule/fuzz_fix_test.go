@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -29,17 +28,11 @@ func FuzzFix(f *testing.F) {
 		if !utf8.ValidString(pattern) || rule.Validate(t.Context(), r) != nil { // documents are UTF-8
 			return
 		}
-		places := rule.NewPlaces([]rule.Rule{r})
-		m, err := match.Compile([]match.Rule{places.ToMatch([]rule.Rule{r}, 0)})
-		require.NoError(t, err)
 		lines := match.SplitLines([]byte(text))
-		reader := places.Reader(r.Languages)
-		found, err := m.NewSession(match.Limit{File: 1 << 22}, nil).File("").ReadBy(reader).
-			Match(t.Context(), lines, []match.LineRange{{First: 1, Last: lines.Count()}}, 20)
-		require.NoError(t, err)
+		reader, hits := hitsOf(t, r, lines)
 
 		var edits []rule.Edit
-		for _, hit := range found.Hits {
+		for _, hit := range hits {
 			e, ok := reader.Edit(lines, 0, hit)
 			if !ok {
 				continue
