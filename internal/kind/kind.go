@@ -1,5 +1,5 @@
 // Package kind says what a file is beside its language: generated, minified, vendored,
-// a test or documentation. Rules may skip such files. What decides is written by the
+// a test, documentation or tooling. Rules may skip such files. What decides is written by the
 // author of a change, so nothing that matters may depend on it.
 package kind
 
@@ -18,12 +18,13 @@ const (
 	Vendored                      // a copy of what somebody else maintains
 	Test                          // code and data of tests
 	Documentation                 // for people to read
+	Tooling                       // for those who work on the project, not for its users
 )
 
 // All are all kinds.
-const All = Generated | Minified | Vendored | Test | Documentation
+const All = Generated | Minified | Vendored | Test | Documentation | Tooling
 
-var names = []string{"generated", "minified", "vendored", "test", "documentation"}
+var names = []string{"generated", "minified", "vendored", "test", "documentation", "tooling"}
 
 // List is the names of all kinds, for messages.
 func List() string { return strings.Join(names, ", ") }
@@ -90,6 +91,8 @@ func Why(file string, text []byte, one Set) string {
 		return test(file)
 	case Documentation:
 		return documentation(file)
+	case Tooling:
+		return tooling(file)
 	}
 
 	return ""

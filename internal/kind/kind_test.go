@@ -77,6 +77,13 @@ func TestOf(t *testing.T) {
 		{"docs/conf.py", "", "documentation"},
 		{"requirements.txt", "", ""},
 		{"app/docs.go", "", ""},
+
+		{"scripts/release.py", "", "tooling"},
+		{"app/dev-reset.sh", "", "tooling"},
+		{"web/webpack.config.js", "", "tooling"},
+		{"crates/a/build.rs", "", "tooling"},
+		{"src/scripting/a.go", "", ""},
+		{"src/config.js", "", ""},
 		{"", "", ""},
 	} {
 		name := fmt.Sprintf("%s %.40q", test.file, test.text)

@@ -136,3 +136,31 @@ func documentation(file string) string {
 
 	return ""
 }
+
+// toolFolders have programs that build, check, measure or release a project, in lower case.
+var toolFolders = setOf(
+	"script", "scripts", "tools", "hack", "dev", "scripts-dev", "dev-scripts", "buildscripts", "build-tools",
+	"build_tools", "ci", ".ci", ".circleci", ".buildkite", "bench", "benches", "benchmark", "benchmarks",
+	"perf", "playground", "playgrounds", "sandbox",
+)
+
+// toolNames are files that tools for building run, in lower case.
+var toolNames = setOf(
+	"build.rs", "conanfile.py", "dangerfile", "dangerfile.js", "dangerfile.ts", "fabfile.py", "gruntfile.js",
+	"gulpfile.js", "magefile.go", "noxfile.py", "rakefile", "setup.py", "tasks.py", "waf", "wscript",
+)
+
+// tooling says what makes a file part of a tool for those who work on the project.
+func tooling(file string) string {
+	lower := strings.ToLower(file)
+	name := path.Base(lower)
+	if isIn(lower, toolFolders) || toolNames[name] || strings.HasPrefix(name, "dev-") {
+		return "its path is one of tools for developers"
+	}
+	// Such as webpack.config.js.
+	if strings.HasSuffix(strings.TrimSuffix(name, path.Ext(name)), ".config") {
+		return "its name is one of settings of tools"
+	}
+
+	return ""
+}

@@ -59,8 +59,8 @@ repo: is allowed with scope "repo" only`},
 			"in[1]: \"comments\" is not a place; use code, comment or string\nin[2]: code is there twice"},
 		"too many places": {func(r *rule.Rule) { r.In = make([]rule.Place, 4) }, "in: has 4 entries"},
 		"skip": {func(r *rule.Rule) { r.Skip = []string{"test", "tests", "A b"} },
-			"skip[1]: \"tests\" is no kind of files; one of generated, minified, vendored, test, documentation\n" +
-				"skip[2]: this is no kind of files; one of generated, minified, vendored, test, documentation"},
+			"skip[1]: \"tests\" is no kind of files; one of generated, minified, vendored, test, documentation, tooling\n" +
+				"skip[2]: this is no kind of files; one of generated, minified, vendored, test, documentation, tooling"},
 		"too many kinds":     {func(r *rule.Rule) { r.Skip = repeat("test", 6) }, "skip: has 6 entries; at most 5 are allowed"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
 		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex, structure`},

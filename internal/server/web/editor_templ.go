@@ -780,7 +780,7 @@ func ruleFields(e editorView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = field(e.Problem, "skip", "Not in files that are", "generated, minified, vendored, test, documentation").Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(e.Problem, "skip", "Not in files that are", "generated, minified, vendored, test, documentation, tooling").Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

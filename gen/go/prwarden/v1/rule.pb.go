@@ -437,7 +437,7 @@ type Rule struct {
 	// Who last changed the rule; absent where created_by is.
 	UpdatedBy *string `protobuf:"bytes,21,opt,name=updated_by,json=updatedBy,proto3,oneof" json:"updated_by,omitempty"`
 	// Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-	// `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+	// `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
 	// what makes a file one. What a rule with `redact` matches in them is masked all the
 	// same.
 	Skip []string `protobuf:"bytes,26,rep,name=skip,proto3" json:"skip,omitempty"`
@@ -2902,7 +2902,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xc9\x1e\n" +
+	"\x06_scope\"\xd1\x1e\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2959,9 +2959,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tupdatedAt\x12'\n" +
 	"\n" +
-	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\vR\tupdatedBy\x88\x01\x01\x12\\\n" +
-	"\x04skip\x18\x1a \x03(\tBH\x92A5\x8a\x012^(generated|minified|vendored|test|documentation)$\xbaH\r\x92\x01\n" +
-	"\x10\x05\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12:\n" +
+	"updated_by\x18\x15 \x01(\tB\x03\xe0A\x03H\vR\tupdatedBy\x88\x01\x01\x12d\n" +
+	"\x04skip\x18\x1a \x03(\tBP\x92A=\x8a\x01:^(generated|minified|vendored|test|documentation|tooling)$\xbaH\r\x92\x01\n" +
+	"\x10\x06\"\x06r\x04\x10\x01\x18\x14R\x04skip\x12:\n" +
 	"\bfeedback\x18\x1c \x01(\v2\x19.prwarden.v1.RuleFeedbackB\x03\xe0A\x03R\bfeedback\x12L\n" +
 	"\n" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +

@@ -467,7 +467,7 @@ class Rule(google.protobuf.message.Message):
     @property
     def skip(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-        `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+        `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
         what makes a file one. What a rule with `redact` matches in them is masked all the
         same.
         """

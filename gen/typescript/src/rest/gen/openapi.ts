@@ -3139,7 +3139,7 @@ export interface components {
             severity: components["schemas"]["SeverityLevel"];
             /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
             sinks: components["schemas"]["Condition"][];
-            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip: string[];
             /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
             sources: components["schemas"]["Condition"][];
@@ -3303,7 +3303,7 @@ export interface components {
             severity: components["schemas"]["SeverityLevel"];
             /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
             sinks?: components["schemas"]["ConditionInput"][];
-            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip?: string[];
             /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
             sources?: components["schemas"]["ConditionInput"][];
@@ -3388,7 +3388,7 @@ export interface components {
             severity?: components["schemas"]["SeverityLevel"];
             /** @description Where values must not arrive; without `focus` anywhere in the code that is found. */
             sinks?: components["schemas"]["ConditionInput"][];
-            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
+            /** @description Kinds of files that the rule does not look at, beside `paths.exclude`: any of `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says what makes a file one. What a rule with `redact` matches in them is masked all the same. */
             skip?: string[];
             /** @description With type `taint`, where values come in: conditions, whose `focus` on a name is that name from there on. The fields up to `sanitizers` are refused with other types. */
             sources?: components["schemas"]["ConditionInput"][];

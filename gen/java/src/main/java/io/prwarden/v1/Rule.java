@@ -4751,7 +4751,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -4766,7 +4766,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -4780,7 +4780,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -4795,7 +4795,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -12606,7 +12606,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12622,7 +12622,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12636,7 +12636,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12651,7 +12651,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12667,7 +12667,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12689,7 +12689,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12710,7 +12710,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12731,7 +12731,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>
@@ -12749,7 +12749,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
     /**
      * <pre>
      * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-     * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+     * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
      * what makes a file one. What a rule with `redact` matches in them is masked all the
      * same.
      * </pre>

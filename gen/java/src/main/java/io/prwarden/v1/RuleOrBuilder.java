@@ -1254,7 +1254,7 @@ io.prwarden.v1.Condition.Test defaultValue);
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -1267,7 +1267,7 @@ io.prwarden.v1.Condition.Test defaultValue);
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -1279,7 +1279,7 @@ io.prwarden.v1.Condition.Test defaultValue);
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
@@ -1292,7 +1292,7 @@ io.prwarden.v1.Condition.Test defaultValue);
   /**
    * <pre>
    * Kinds of files that the rule does not look at, beside `paths.exclude`: any of
-   * `generated`, `minified`, `vendored`, `test` and `documentation`. docs/rules.md says
+   * `generated`, `minified`, `vendored`, `test`, `documentation` and `tooling`. docs/rules.md says
    * what makes a file one. What a rule with `redact` matches in them is masked all the
    * same.
    * </pre>
