@@ -99,6 +99,9 @@ would: the first match on each line, or with --multiline the matches on the
 whole file. In the end stderr tells how many there are, what the pattern costs,
 and how it could cost less. .git, binary files and files over 16 MiB are left out.
 
+With --structure the pattern is code with metavariables, as that of a rule of type
+structure, and only files in these languages are looked at.
+
 With --last a server tries the rules of FILE on the pull requests that your
 organization had reviewed last, before you create them. Nothing is stored. The
 API key needs the scopes rules:read and reviews:read; it comes from
@@ -109,11 +112,15 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 		Example: `  # Where would this rule fire?
   prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'
 
+  # Which calls check no certificate, on however many lines they are?
+  prwarden rules try 'requests.get($$$, verify=False, $$$)' . --structure python
+
   # In how many of the last 50 pull requests would these have found something?
   prwarden rules try --last 50 rules.yml`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
+	flags.StringSliceVar(&in.Structure, "structure", nil, "PATTERN is code with metavariables in these `LANGUAGES`.")
 	flags.StringSliceVar(&in.In, "in", nil, "Only in these `PLACES` of a file: code, comment, string.")
 	flags.StringArrayVar(&in.Include, "include", nil,
 		"Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
@@ -127,7 +134,7 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 			if len(args) != 1 {
 				return cli.Usagef("--last needs one FILE, not %d", len(args))
 			}
-			others := []string{"multiline", "in", "include", "exclude"}
+			others := []string{"multiline", "in", "structure", "include", "exclude"}
 			if err := excluded(cmd, others, "goes with PATTERN and PATH, not with --last"); err != nil {
 				return err
 			}

@@ -152,6 +152,7 @@ type TryInput struct {
 	Include   []string // globs of files, relative to the folder
 	Exclude   []string
 	In        []string
+	Structure []string // languages in which the pattern is code with metavariables; none for a regular expression
 	Multiline bool
 }
 
@@ -160,7 +161,10 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	r := rule.Rule{
 		ID: "try", Type: rule.TypeRegex, Pattern: in.Pattern, Message: "matches", Severity: rule.Info,
 		Paths: rule.Paths{Include: in.Include, Exclude: in.Exclude}, Multiline: in.Multiline,
-		In: rule.PlacesOf(in.In),
+		In: rule.PlacesOf(in.In), Languages: in.Structure,
+	}
+	if len(in.Structure) > 0 {
+		r.Type = rule.TypeStructure
 	}
 
 	var invalid *errs.Error

@@ -119,6 +119,12 @@ notes.txt:1:1: fmt.Print(�[2J)
 	assert.Equal(t, "notes.txt:2:1: BEGIN\n", local(r.out))
 	assert.Contains(t, r.errs, "1 match in 1 file.\nIt costs about")
 
+	r = try(t, rules.TryInput{Pattern: "fmt.Print($_)", Structure: []string{"go"}, Paths: []string{root}})
+	require.NoError(t, r.err)
+	assert.Equal(t, "cmd/main.go:1:1: fmt.Print(3)\nmain.go:5:2: fmt.Print(fmt.Print(2))\n", local(r.out))
+	r = try(t, rules.TryInput{Pattern: "fmt.Print(", Structure: []string{"go"}, Paths: []string{root}})
+	assert.ErrorContains(t, r.err, "pattern")
+
 	require.NoError(t, os.Chmod(file, 0))
 	if os.Geteuid() > 0 {
 		r = try(t, rules.TryInput{Pattern: pattern, Paths: []string{root}})
