@@ -20,47 +20,74 @@ type File struct {
 // NewFile returns a text for finders.
 func NewFile(t *syntax.Text) *File { return &File{Text: t} }
 
-// index is where tokens stand by the hashes of their contents: lists that go through next,
-// each for some hashes.
+// index is where the tokens stand that patterns have as words, by the hashes of their
+// contents: in buckets of some hashes each. Brackets and ends of lines are not in it.
 type index struct {
-	hash []uint32
-	size []int32 // of the lists
-	head []int32 // the first token of a list, -1 for none
-	next []int32 // the next one of its list, likewise
+	starts []int32 // of the buckets, then the number of tokens
+	hashes []uint32
+	tokens []int32 // in each bucket ascending
 }
 
 func (f *File) tokenIndex() *index {
 	if f.index != nil {
 		return f.index
 	}
+	isWord := func(t syntax.Token) bool { return t.Kind < syntax.Open }
+	words := 0
+	for _, t := range f.Tokens {
+		if isWord(t) {
+			words++
+		}
+	}
 	size := 64
-	for size < len(f.Tokens) {
+	for size < words {
 		size *= 2
 	}
-	x := &index{
-		hash: make([]uint32, len(f.Tokens)), size: make([]int32, size), head: make([]int32, size),
-		next: make([]int32, len(f.Tokens)),
-	}
-	for i := range x.head {
-		x.head[i] = -1
-	}
+	x := &index{starts: make([]int32, size+1), hashes: make([]uint32, words), tokens: make([]int32, words)}
 	folds := f.Language.FoldsCase()
+	all := make([]uint32, 0, words)
+	for i, t := range f.Tokens {
+		if isWord(t) {
+			h := hashOf(t.Kind, f.Content(i), folds)
+			all = append(all, h)
+			x.starts[x.bucket(h)]++
+		}
+	}
+	for b := range size { // the ends of the buckets, which become their starts
+		x.starts[b+1] += x.starts[b]
+	}
 	for i := len(f.Tokens) - 1; i >= 0; i-- {
-		h := hashOf(f.Tokens[i].Kind, f.Content(i), folds)
-		at := &x.head[int(h)&(size-1)]
-		x.hash[i], x.next[i] = h, *at
-		*at = int32(i)
-		x.size[int(h)&(size-1)]++
+		if isWord(f.Tokens[i]) {
+			words--
+			at := &x.starts[x.bucket(all[words])]
+			*at--
+			x.hashes[*at], x.tokens[*at] = all[words], int32(i)
+		}
 	}
 	f.index = x
 
 	return x
 }
 
+func (x *index) bucket(hash uint32) int { return int(hash) & (len(x.starts) - 2) }
+
+// among is how many tokens have a hash or one of its bucket.
+func (x *index) among(hash uint32) int32 {
+	b := x.bucket(hash)
+	return x.starts[b+1] - x.starts[b]
+}
+
+// has says whether a token has a hash.
+func (x *index) has(hash uint32) bool {
+	b := x.bucket(hash)
+	return slices.Contains(x.hashes[x.starts[b]:x.starts[b+1]], hash)
+}
+
 // at calls found with the tokens of a hash in order, until it says stop.
 func (x *index) at(hash uint32, found func(i int) bool) {
-	for i := x.head[int(hash)&(len(x.head)-1)]; i >= 0; i = x.next[i] {
-		if x.hash[i] == hash && !found(int(i)) {
+	b := x.bucket(hash)
+	for k := x.starts[b]; k < x.starts[b+1]; k++ {
+		if x.hashes[k] == hash && !found(int(x.tokens[k])) {
 			return
 		}
 	}
@@ -128,9 +155,25 @@ func (f *File) nest() {
 	}
 }
 
+// knows says whether the hashes of a file are equal to those of a pattern for equal words.
+func (f *File) knows(p *pattern) bool { return p.language.FoldsCase() == f.Language.FoldsCase() }
+
+// hasWords says whether a file has all words of a pattern, or is not known to.
+func (f *File) hasWords(p *pattern) bool {
+	return !f.knows(p) || !slices.ContainsFunc(p.hashes, func(h uint32) bool { return !f.tokenIndex().has(h) })
+}
+
+// may says whether a file has the words that each place of a condition needs.
+func (f *File) may(n *node) bool {
+	return (n.pattern == nil || f.hasWords(n.pattern)) &&
+		!slices.ContainsFunc(n.all, func(sub *node) bool { return !f.may(sub) }) &&
+		(len(n.any) == 0 || slices.ContainsFunc(n.any, f.may)) &&
+		(n.inside == nil || f.may(n.inside)) && (n.has == nil || f.may(n.has))
+}
+
 // starts calls try with the tokens with which a match of a pattern may begin, in order.
 func (s *search) starts(p *pattern, try func(i int) bool) {
-	if s.plain || p.text.Language.FoldsCase() != s.file.Language.FoldsCase() {
+	if s.plain || !s.file.knows(p) {
 		for i := range s.tokens {
 			if !try(i) {
 				return
@@ -139,16 +182,11 @@ func (s *search) starts(p *pattern, try func(i int) bool) {
 		return
 	}
 
-	x := s.file.tokenIndex()
-	for _, h := range p.hashes {
-		missing := true
-		x.at(h, func(int) bool { missing = false; return false })
-		if missing {
-			return
-		}
+	if !s.file.hasWords(p) {
+		return
 	}
 	if p.elements[0].kind == literal {
-		x.at(p.hashes[0], try)
+		s.file.tokenIndex().at(p.hashes[0], try)
 		return
 	}
 	for _, i := range s.before(p) {
@@ -165,7 +203,7 @@ func (s *search) before(p *pattern) []int32 {
 	anchor, least := uint32(0), int32(-1)
 	for _, k := range p.anchors {
 		h := p.hashes[k]
-		if n := x.size[int(h)&(len(x.head)-1)]; least < 0 || n < least {
+		if n := x.among(h); least < 0 || n < least {
 			anchor, least = h, n
 		}
 	}

@@ -41,7 +41,9 @@ type Spend func(steps int) bool
 
 // All calls found with each match in order, until spend says stop.
 func (f *Finder) All(file *File, spend Spend, found func(Match)) {
-	newSearch(f, file, spend).all(found)
+	if file.may(f.root) {
+		newSearch(f, file, spend).all(found)
+	}
 }
 
 func (s *search) all(found func(Match)) {
@@ -99,7 +101,7 @@ func (s *search) step(n int) bool {
 
 func (s *search) matcher(p *pattern) *matcher {
 	if s.matchers[p.index] == nil {
-		s.matchers[p.index] = &matcher{pattern: p, search: s, known: map[reached]int{}}
+		s.matchers[p.index] = &matcher{pattern: p, search: s}
 	}
 
 	return s.matchers[p.index]

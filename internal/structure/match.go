@@ -11,8 +11,8 @@ import (
 type matcher struct {
 	*pattern
 	*search
-	cut int // the group whose last run fits nowhere, or -1
-	end int // where a match must end; -1 for anywhere
+	cut int16 // the group whose last run fits nowhere, or -1
+	end int   // where a match must end; -1 for anywhere
 
 	// Where a run at the top of the pattern ends that reaches a token; -1 where what is
 	// behind it fits nowhere. Other matches would try the same again, when nothing is
@@ -30,7 +30,7 @@ func (m *matcher) at(i int) (end int, ok bool) {
 		return 0, false
 	}
 	m.cut, m.end, m.memo = -1, -1, !m.plain
-	end, ok = m.match(0, i)
+	end, ok = m.match(m.fixed, i+m.fixed)
 
 	return end, ok && end > i && !m.stopped
 }
@@ -42,23 +42,25 @@ func (m *matcher) fits(r Range) bool {
 		return false
 	}
 	m.cut, m.end, m.memo = -1, r.To, false
-	_, ok := m.match(0, r.From)
+	_, ok := m.match(m.fixed, r.From+m.fixed)
 
 	return ok && !m.stopped
 }
 
-// mayBegin says whether a match may begin with a token: it does not begin within an
-// operand.
+// mayBegin says whether a match may begin with a token: the first elements match, and it
+// does not begin within an operand.
 func (m *matcher) mayBegin(i int) bool {
-	first := m.elements[0]
+	first := &m.elements[0]
 	t := m.tokens[i]
 	if t.Kind == syntax.LineEnd || t.Kind == syntax.Close {
 		return false
 	}
-	if first.kind == literal && !m.same(first, i) {
-		return false
+	for k := range m.fixed {
+		if m.one(&m.elements[k], i+k) < 0 {
+			return false
+		}
 	}
-	isName := first.kind == literal && m.text.Tokens[first.token].Kind == syntax.Name
+	isName := first.kind == literal && first.is == syntax.Name
 	if i == 0 || !isName && first.kind != operand {
 		return true
 	}
@@ -73,19 +75,19 @@ func (m *matcher) mayBegin(i int) bool {
 	if (t.Kind == syntax.Open || t.Kind == syntax.Operator) && m.endsOperand(i-1) {
 		return false
 	}
-	if m.tokens[i-1].Kind == syntax.Operator && m.text.Language.IsUnary(before) && m.text.Language.Strength(before) < 0 {
+	if m.tokens[i-1].Kind == syntax.Operator && m.language.IsUnary(before) && m.language.Strength(before) < 0 {
 		return false
 	}
-	s := m.text.Language.Strength(before)
+	s := m.language.Strength(before)
 
-	return s < 0 || s < first.right || first.right < 0 && s == 0
+	return s < 0 || s < int(first.right) || first.right < 0 && s == 0
 }
 
 // endsOperand says whether a token may be the end of an operand.
 func (m *matcher) endsOperand(i int) bool {
 	switch t := m.tokens[i]; t.Kind {
 	case syntax.Name:
-		return !m.text.Language.IsKeyword(m.file.Of(i))
+		return !m.language.IsKeyword(m.file.Of(i))
 	case syntax.Close:
 		return t.Bracket == '(' || t.Bracket == '[' || t.Bracket == syntax.Quote
 	case syntax.String, syntax.Number:
@@ -96,13 +98,12 @@ func (m *matcher) endsOperand(i int) bool {
 }
 
 // same says whether a token is that of an element.
-func (m *matcher) same(e element, i int) bool {
-	want, got := m.text.Tokens[e.token], m.tokens[i]
-	if want.Kind != got.Kind {
+func (m *matcher) same(e *element, i int) bool {
+	if e.is != m.tokens[i].Kind {
 		return false
 	}
 	text := m.file.Content(i)
-	if m.text.Language.FoldsCase() && want.Kind == syntax.Name {
+	if m.language.FoldsCase() && e.is == syntax.Name {
 		return strings.EqualFold(e.word, string(text))
 	}
 
@@ -115,7 +116,7 @@ func (m *matcher) match(e, i int) (end int, ok bool) {
 		if !m.step(1) {
 			return 0, false
 		}
-		el := m.elements[e]
+		el := &m.elements[e]
 		if el.kind == run {
 			return m.run(e, i)
 		}
@@ -135,7 +136,7 @@ func (m *matcher) match(e, i int) (end int, ok bool) {
 
 // one matches an element that matches in one way only, and returns where the next one
 // begins; -1 when it does not match.
-func (m *matcher) one(el element, i int) int {
+func (m *matcher) one(el *element, i int) int {
 	if el.kind == ending {
 		return m.ending(i)
 	}
@@ -149,7 +150,7 @@ func (m *matcher) one(el element, i int) int {
 			return -1
 		}
 	case open:
-		if t.Kind != syntax.Open || t.Pair < 0 || t.Bracket != m.text.Tokens[el.token].Bracket {
+		if t.Kind != syntax.Open || t.Pair < 0 || t.Bracket != el.bracket {
 			return -1
 		}
 	case closing:
@@ -160,7 +161,7 @@ func (m *matcher) one(el element, i int) int {
 			return -1
 		}
 	case name:
-		if t.Kind != syntax.Name || !m.bind(el.slot, Range{i, i + 1}) {
+		if t.Kind != syntax.Name || !m.bind(int(el.slot), Range{i, i + 1}) {
 			return -1
 		}
 	case argument:
@@ -168,7 +169,7 @@ func (m *matcher) one(el element, i int) int {
 		for !m.isEnd(end) && !m.isComma(end) && m.step(1) {
 			end = m.after(end)
 		}
-		if end == i || !m.bind(el.slot, Range{i, end}) {
+		if end == i || !m.bind(int(el.slot), Range{i, end}) {
 			return -1
 		}
 		return end
@@ -233,14 +234,14 @@ func (m *matcher) equal(a, b Range) bool {
 // it. When a later run of the same brackets fits nowhere, another end of this one would
 // not help, since that one was tried from here on.
 func (m *matcher) run(e, i int) (end int, ok bool) {
-	el := m.elements[e]
+	el := &m.elements[e]
 	top := el.group == 0
 	last := e+1 == len(m.elements) || m.elements[e+1].kind == closing
 	mark := len(m.trail)
 	try := func(r Range, next int) bool {
 		m.undo(mark)
 		m.cut = -1
-		if m.bind(el.slot, r) {
+		if m.bind(int(el.slot), r) {
 			end, ok = m.match(e+1, next)
 		}
 		return ok
@@ -259,6 +260,9 @@ func (m *matcher) run(e, i int) (end int, ok bool) {
 	memo := top && el.free && m.memo
 	var seen []int
 	note := func(at int) {
+		if m.known == nil && len(seen) > 0 {
+			m.known = map[reached]int{}
+		}
 		for _, j := range seen {
 			m.known[reached{e, j}] = at
 		}

@@ -4,12 +4,12 @@ import "github.com/prwarden/prwarden/internal/syntax"
 
 // operand matches an operand, the longest that fits, and the elements behind it.
 func (m *matcher) operand(e, i int) (end int, ok bool) {
-	el := m.elements[e]
+	el := &m.elements[e]
 	ends := m.operands(el, i)
 	mark := len(m.trail)
 	for k := len(ends) - 1; k >= 0 && m.step(1); k-- {
 		m.undo(mark)
-		if m.bind(el.slot, Range{i, ends[k]}) {
+		if m.bind(int(el.slot), Range{i, ends[k]}) {
 			if end, ok = m.match(e+1, ends[k]); ok {
 				return end, true
 			}
@@ -26,8 +26,8 @@ func (m *matcher) operand(e, i int) (end int, ok bool) {
 // operands returns where an operand that begins with a token may end: unary operators, a
 // name, a literal or a group, what is joined to it, and operators that bind tightly
 // enough with their operands.
-func (m *matcher) operands(el element, i int) (ends []int) {
-	l := m.text.Language
+func (m *matcher) operands(el *element, i int) (ends []int) {
+	l := m.language
 	for {
 		for i < len(m.tokens) && m.step(1) && m.tokens[i].Kind <= syntax.Operator && l.IsUnary(m.file.Of(i)) {
 			i++
@@ -45,7 +45,7 @@ func (m *matcher) operands(el element, i int) (ends []int) {
 			return ends
 		}
 		s := l.Strength(m.file.Of(i))
-		if s <= max(el.left, 0) || s < el.right || m.stopped {
+		if s <= int(max(el.left, 0)) || s < int(el.right) || m.stopped {
 			return ends
 		}
 		i++
@@ -58,7 +58,7 @@ func (m *matcher) primary(i int) int {
 		return -1
 	}
 	switch t := m.tokens[i]; {
-	case t.Kind == syntax.Name && !m.text.Language.IsKeyword(m.file.Of(i)), t.Kind == syntax.Number,
+	case t.Kind == syntax.Name && !m.language.IsKeyword(m.file.Of(i)), t.Kind == syntax.Number,
 		t.Kind == syntax.String:
 		return i + 1
 	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket != syntax.Indent && t.Bracket != syntax.Tag:
@@ -85,10 +85,10 @@ func (m *matcher) joined(i int) int {
 	switch {
 	case t.Kind == syntax.Open && t.Pair >= 0 && (t.Bracket == '(' || t.Bracket == '['):
 		return int(t.Pair) + 1
-	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == '{' && m.adjacent(i) && m.text.Language.JoinsBraces(),
+	case t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == '{' && m.adjacent(i) && m.language.JoinsBraces(),
 		t.Kind == syntax.Open && t.Pair >= 0 && t.Bracket == syntax.Quote && m.adjacent(i):
 		return int(t.Pair) + 1
-	case t.Kind == syntax.Operator && m.adjacent(i) && m.text.Language.IsSuffix(text):
+	case t.Kind == syntax.Operator && m.adjacent(i) && m.language.IsSuffix(text):
 		return i + 1
 	case t.Kind == syntax.Operator && m.file.Language.Joins(text) && i+1 < len(m.tokens):
 		if next := m.tokens[i+1]; next.Kind == syntax.Name || next.Kind == syntax.Number {

@@ -37,22 +37,24 @@ const (
 )
 
 type element struct {
-	kind        kind
-	token       int    // of the pattern's text, for literal and open
 	word        string // of a literal, as files have it; of a string without its quotes
-	slot        int    // of the metavariable; -1 for none and $_
-	group       int    // the brackets that it is directly in
-	left, right int    // operand: the strength of the operators beside it, -1 for none
-	before      bool   // run: with the comma before it
-	after       bool   // run: with the comma behind it
-	free        bool   // run: nothing behind it depends on what was bound before it
-	last        bool   // operand: nothing of the pattern is joined to its end
+	kind        kind
+	is          syntax.Kind // of a literal
+	bracket     byte        // of open
+	slot        int16       // of the metavariable; -1 for none and $_
+	group       int16       // the brackets that it is directly in
+	before      bool        // run: with the comma before it
+	after       bool        // run: with the comma behind it
+	free        bool        // run: nothing behind it depends on what was bound before it
+	last        bool        // operand: nothing of the pattern is joined to its end
+	left, right int32       // operand: the strength of the operators beside it, -1 for none
 }
 
 // pattern is a pattern, ready to match. It is immutable.
 type pattern struct {
-	text     *syntax.Text
+	language *syntax.Language
 	elements []element
+	fixed    int      // of the first elements, that match one token each in one way only
 	slots    []int    // of its metavariables, each once
 	index    int      // of its matcher in a search
 	hashes   []uint32 // of the tokens that every match has
@@ -90,7 +92,7 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 		return oneMark + m[1:]
 	})
 	text := syntax.Scan(l, []byte(marked))
-	c := compiler{pattern: &pattern{text: text}, names: names}
+	c := compiler{pattern: &pattern{language: l}, text: text, names: names}
 	if len(text.Tokens) > maxElements {
 		return nil, fmt.Errorf("has %d tokens; at most %d are allowed", len(text.Tokens), maxElements)
 	}
@@ -113,7 +115,7 @@ func (p *pattern) words() (all []string) {
 			continue
 		}
 		if text := e.word; text != "" {
-			all = append(all, wordOf(p.text.Tokens[e.token].Kind, text, p.text.Language.FoldsCase()))
+			all = append(all, wordOf(e.is, text, p.language.FoldsCase()))
 		}
 	}
 
@@ -141,13 +143,14 @@ var asciiName = regexp.MustCompile(`^\w+$`)
 // compiler makes elements of the tokens of a pattern.
 type compiler struct {
 	*pattern
+	text   *syntax.Text
 	names  *[]string
-	groups []int // that are open
-	count  int   // of groups
+	groups []int16 // that are open
+	count  int16   // of groups
 }
 
 func (c *compiler) compile() error {
-	c.groups = []int{0}
+	c.groups = []int16{0}
 	tokens := c.text.Tokens
 	if strings.ContainsAny(commentsOf(c.text), oneMark+manyMark) {
 		return errors.New("has a metavariable in a comment; comments are not matched")
@@ -162,7 +165,7 @@ func (c *compiler) compile() error {
 			}
 			return errors.New("has a metavariable that is a part of a word; it is a whole token")
 		}
-		e := element{kind: literal, token: i, slot: -1, group: c.groups[len(c.groups)-1], left: -1, right: -1}
+		e := element{kind: literal, is: t.Kind, bracket: t.Bracket, slot: -1, group: c.groups[len(c.groups)-1], left: -1, right: -1}
 		switch {
 		case mark == 0:
 			i = c.variable(e, i, raw)
@@ -195,6 +198,9 @@ func (c *compiler) compile() error {
 	for i := range c.elements {
 		c.elements[i].free = c.isFree(i)
 	}
+	for c.fixed < len(c.elements) && c.elements[c.fixed].kind <= open {
+		c.fixed++
+	}
 	c.findBy()
 
 	return nil
@@ -211,8 +217,7 @@ func (c *compiler) findBy() {
 		if e.group == 0 && !ended {
 			c.anchors = append(c.anchors, len(c.hashes))
 		}
-		l := c.text.Language
-		c.hashes = append(c.hashes, hashOf(c.text.Tokens[e.token].Kind, []byte(e.word), l.FoldsCase()))
+		c.hashes = append(c.hashes, hashOf(e.is, []byte(e.word), c.language.FoldsCase()))
 	}
 }
 
@@ -242,12 +247,14 @@ func commentsOf(t *syntax.Text) (all string) {
 func (c *compiler) variable(e element, i int, raw string) int {
 	isRun := strings.HasPrefix(raw, manyMark)
 	if called := raw[len(oneMark):]; called != "" && called != "_" {
-		if e.slot = slices.Index(*c.names, called); e.slot < 0 {
+		slot := slices.Index(*c.names, called)
+		if slot < 0 {
 			*c.names = append(*c.names, called)
-			e.slot = len(*c.names) - 1
+			slot = len(*c.names) - 1
 		}
-		if !slices.Contains(c.slots, e.slot) {
-			c.slots = append(c.slots, e.slot)
+		e.slot = int16(slot)
+		if !slices.Contains(c.slots, slot) {
+			c.slots = append(c.slots, slot)
 		}
 	}
 	tokens := c.text.Tokens
@@ -270,17 +277,17 @@ func (c *compiler) variable(e element, i int, raw string) int {
 			e.after = true
 			i++
 		}
-	case c.text.Language.Joins(before):
+	case c.language.Joins(before):
 		e.kind = name
 	case (opens || before == ",") && (closes || behind == ",") && e.group > 0:
 		e.kind = argument
 	default:
 		e.kind = operand
-		e.left, e.right = c.text.Language.Strength([]byte(before)), c.text.Language.Strength([]byte(behind))
-		joined := c.text.Language.Joins(behind) || i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open
+		e.left, e.right = int32(c.language.Strength([]byte(before))), int32(c.language.Strength([]byte(behind)))
+		joined := c.language.Joins(behind) || i+1 < len(tokens) && tokens[i+1].Kind == syntax.Open
 		e.last = e.right < 0 && !joined
 		if joined {
-			e.right = math.MaxInt // `.` and calls bind more tightly than every operator between two operands
+			e.right = math.MaxInt32 // `.` and calls bind more tightly than every operator between two operands
 		}
 	}
 	c.elements = append(c.elements, e)
