@@ -13,6 +13,8 @@ type Reader interface {
 	// Allows says whether a match of a rule in a text counts. It is asked of rules that
 	// are Placed.
 	Allows(text []byte, rule int, match Span) bool
+	// MayFind says whether Find may find something. It is quick.
+	MayFind(text []byte, rule int) bool
 	// Find finds what the matches of a rule that is Structured mean, until spend, which
 	// counts work, says stop. also are other parts of the text whose lines count as those
 	// of the match do.
@@ -46,8 +48,12 @@ func (w *worker) structuredFile(rule uint32) {
 
 // structuredHits are the hits of a structured rule by their lines, superseded ones too.
 func (w *worker) structuredHits(rule uint32) []Hit {
-	if hits, known := w.structured[rule]; known || w.file.reader == nil {
-		return hits
+	if w.rules[rule].searched || w.file.reader == nil {
+		return w.structured[rule]
+	}
+	w.state(rule).searched = true
+	if !w.file.reader.MayFind(w.text, int(rule)) {
+		return nil
 	}
 	var hits []Hit
 	w.guarded(rule, func(_ *confirm.Program, g *confirm.Guard) {
@@ -71,7 +77,9 @@ func (w *worker) structuredHits(rule uint32) []Hit {
 	if w.structured == nil {
 		w.structured = map[uint32][]Hit{}
 	}
-	w.structured[rule] = hits
+	if len(hits) > 0 {
+		w.structured[rule] = hits
+	}
 
 	return hits
 }

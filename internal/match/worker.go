@@ -74,6 +74,7 @@ type ruleState struct {
 	stopped  bool // its work is over the limit of the file
 	touched  bool
 	maybe    bool // see candidates
+	searched bool // see structuredHits
 }
 
 // bounds is where a line is in the text: its bytes, and where the next begins.

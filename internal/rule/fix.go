@@ -117,7 +117,7 @@ func (r Rule) checkReferences(v *errs.Violations) {
 		finders := r.finders()
 		missing = func(name string) bool {
 			for _, f := range finders.by {
-				if !f.Binds(name) {
+				if !f.read.Binds(name) {
 					return true
 				}
 			}

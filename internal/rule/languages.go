@@ -12,25 +12,31 @@ import (
 // perLanguage is what a rule asks, as it is read in each of its languages. The zero value
 // asks nothing.
 type perLanguage[T any] struct {
-	by    map[*syntax.Language]*T
-	first *T // of the rule's first language
+	by    []reading[T] // one for each language
+	first *T           // of the rule's first language
+}
+
+// reading is what a rule asks as it is read in a language.
+type reading[T any] struct {
+	language *syntax.Language
+	read     *T
 }
 
 // readIn reads what a valid rule asks in its languages. read returns nil for what it can't
 // read.
 func readIn[T any](languages []string, read func(*syntax.Language) *T) perLanguage[T] {
-	all := perLanguage[T]{by: map[*syntax.Language]*T{}}
+	var all perLanguage[T]
 	for _, name := range languages {
 		canonical, _ := language.Canonical(name)
 		l := syntax.Named(canonical)
-		if l == nil || all.by[l] != nil {
+		if l == nil || all.in(l) != nil {
 			continue
 		}
 		own := read(l)
 		if own == nil {
 			continue
 		}
-		all.by[l] = own
+		all.by = append(all.by, reading[T]{l, own})
 		if all.first == nil {
 			all.first = own
 		}
@@ -41,11 +47,22 @@ func readIn[T any](languages []string, read func(*syntax.Language) *T) perLangua
 
 // of is what counts for a text: code in markup is read in the rule's first language.
 func (p perLanguage[T]) of(l *syntax.Language) *T {
-	if own := p.by[l]; own != nil {
+	if own := p.in(l); own != nil {
 		return own
 	}
 
 	return p.first
+}
+
+// in is what was read in a language, nil for nothing.
+func (p perLanguage[T]) in(l *syntax.Language) *T {
+	for _, x := range p.by {
+		if x.language == l {
+			return x.read
+		}
+	}
+
+	return nil
 }
 
 // neededWords are regular expressions, ascending, of which one matches in each text in which

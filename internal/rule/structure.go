@@ -3,8 +3,6 @@ package rule
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -147,9 +145,12 @@ func (r Rule) toMatch(own perLanguage[structure.Finder], t perLanguage[taintFind
 
 	var sources, sinks []*structure.Finder
 	for _, f := range t.by {
-		sources, sinks = append(sources, f.sources...), append(sinks, f.sinks...)
+		sources, sinks = append(sources, f.read.sources...), append(sinks, f.read.sinks...)
 	}
-	words, price := neededWords(append(sinks, slices.Collect(maps.Values(own.by))...))
+	for _, f := range own.by {
+		sinks = append(sinks, f.read)
+	}
+	words, price := neededWords(sinks)
 	if others, less := neededWords(sources); len(others) > 0 && less < price {
 		words = others // a flow needs both ends
 	}
@@ -172,6 +173,17 @@ func costOf(pattern string, known map[string]float64) float64 {
 	}
 
 	return cost
+}
+
+// MayFind implements match.Reader.
+func (r PlaceReader) MayFind(text []byte, rule int) bool {
+	if r.taints[rule].first != nil {
+		return true
+	}
+	file := r.read(text)
+	finder := r.finders[rule].of(file.Language)
+
+	return finder != nil && finder.MayFind(file)
 }
 
 // Find implements match.Reader.

@@ -13,9 +13,11 @@ import (
 
 // Finder finds the code that a condition means in texts of a language. It is immutable.
 type Finder struct {
+	language *syntax.Language
 	root     *node
-	names    []string // of metavariables, by slot
-	bound    vars     // by every match
+	needs    [][]uint32 // hashes: each place needs all that have those of one of these
+	names    []string   // of metavariables, by slot
+	bound    vars       // by every match
 	patterns int
 	lists    int
 }
@@ -60,7 +62,7 @@ func (e *Error) Error() string {
 
 // Compile reads a condition in a language. It fails with an *Error.
 func Compile(l *syntax.Language, c Condition) (*Finder, error) {
-	r := &conditionReader{language: l, Finder: &Finder{}}
+	r := &conditionReader{Finder: &Finder{language: l}}
 	n, bound, err := r.condition(c, place{focus: true})
 	if err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 	if !n.finds() {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
-	r.root, r.bound = n, bound
+	r.root, r.bound, r.needs = n, bound, n.hashes()
 	if len(r.Needs(func(string) float64 { return 0 })) == 0 {
 		field := ""
 		if n.pattern != nil {
@@ -83,7 +85,6 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 // conditionReader reads conditions.
 type conditionReader struct {
 	*Finder
-	language  *syntax.Language
 	count     int
 	mentioned []int // slots in patterns, in their order
 }

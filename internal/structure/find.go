@@ -36,12 +36,15 @@ func (f *Finder) Binds(name string) bool {
 	return slot >= 0 && f.bound[slot]
 }
 
+// MayFind says whether a file has words that a match needs. It is quick.
+func (f *Finder) MayFind(file *File) bool { return file.mayHaveOne(f.language, f.needs) }
+
 // Spend counts steps of matching, and says whether to go on.
 type Spend func(steps int) bool
 
 // All calls found with each match in order, until spend says stop.
 func (f *Finder) All(file *File, spend Spend, found func(Match)) {
-	if file.may(f.root) {
+	if f.MayFind(file) {
 		newSearch(f, file, spend).all(found)
 	}
 }

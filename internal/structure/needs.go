@@ -9,6 +9,37 @@ func (f *Finder) Needs(cost func(pattern string) float64) []string {
 	return best
 }
 
+// maxHashes is how many hashes rule a file out, at most.
+const maxHashes = 8
+
+// hashes are alternatives: every place needs all that have the hashes of one of these.
+func (n *node) hashes() (alternatives [][]uint32) {
+	var common []uint32
+	if n.pattern != nil {
+		common = n.pattern.needs
+	}
+	for _, sub := range append([]*node{n.inside, n.has}, n.all...) {
+		if sub == nil {
+			continue
+		}
+		if own := sub.hashes(); len(own) == 1 {
+			common = slices.Concat(common, own[0])
+		}
+	}
+	common = slices.Clone(common[:min(len(common), maxHashes)])
+	if len(n.any) == 0 {
+		return [][]uint32{common}
+	}
+	for _, sub := range n.any {
+		for _, own := range sub.hashes() {
+			all := slices.Concat(own, common)
+			alternatives = append(alternatives, slices.Clip(all[:min(len(all), maxHashes)]))
+		}
+	}
+
+	return alternatives
+}
+
 func (n *node) needs(cost func(string) float64) (best []string, least float64) {
 	consider := func(words []string, price float64) {
 		if len(words) > 0 && (best == nil || price < least) {

@@ -58,6 +58,7 @@ type pattern struct {
 	slots    []int    // of its metavariables, each once
 	index    int      // of its matcher in a search
 	hashes   []uint32 // of the tokens that every match has
+	needs    []uint32 // of these tokens, or of two in a row
 	anchors  []int    // indexes of the hashes of those in the segment in which a match begins
 }
 
@@ -218,6 +219,29 @@ func (c *compiler) findBy() {
 			c.anchors = append(c.anchors, len(c.hashes))
 		}
 		c.hashes = append(c.hashes, hashOf(e.is, []byte(e.word), c.language.FoldsCase()))
+	}
+	c.findNeeds()
+}
+
+// findNeeds notes what rules files out.
+func (c *compiler) findNeeds() {
+	last, words := uint32(0), 0 // the hash of the element before, 0 for none, and how many words there were
+	for _, e := range c.elements {
+		h := uint32(0)
+		switch e.kind {
+		case literal:
+			h = c.hashes[words]
+			words++
+		case open:
+			h = hashOfOpen(e.bracket)
+		}
+		switch {
+		case last != 0 && h != 0:
+			c.needs = append(c.needs, hashOfPair(last, h))
+		case e.kind == literal:
+			c.needs = append(c.needs, h)
+		}
+		last = h
 	}
 }
 
