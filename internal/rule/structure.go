@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -80,17 +81,19 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 
 // checkStructure reads what the rule asks in its languages.
 func (r Rule) checkStructure(v *errs.Violations) error {
+	var known []*syntax.Language
 	for i, name := range r.Languages {
 		canonical, ok := language.Canonical(name)
 		l := syntax.Named(canonical)
 		switch {
-		case !ok: // another error says so
+		case !ok, slices.Contains(known, l): // another error says so, or it is the same once more
 			continue
 		case l == nil || !l.IsStructured():
 			v.Add(fmt.Sprintf("languages[%d]", i), "has no structure that is known; %s", structured())
 			continue
 		}
 
+		known = append(known, l)
 		_, err := structure.Compile(l, r.condition())
 		var mistake *structure.Error
 		switch {

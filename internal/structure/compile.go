@@ -71,7 +71,7 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
 	r.root, r.bound, r.needs = n, bound, n.hashes()
-	if len(r.Needs(func(string) float64 { return 0 })) == 0 {
+	if !n.hasWord() {
 		field := ""
 		if n.pattern != nil {
 			field = "pattern"
@@ -363,8 +363,14 @@ func (r *conditionReader) test(t Test, p place) (*test, error) {
 	return out, err
 }
 
-// union is metavariables of two conditions that both hold.
+// union is metavariables of two conditions that both hold. It may be one of them.
 func union(a, b vars) vars {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
 	all := vars{}
 	for _, x := range []vars{a, b} {
 		for slot, always := range x {
@@ -377,7 +383,7 @@ func union(a, b vars) vars {
 
 // intersection is metavariables of conditions of which one holds.
 func intersection(either []vars) vars {
-	all := union(nil, nil)
+	all := vars{}
 	for _, x := range either {
 		for slot := range x {
 			all[slot] = !slices.ContainsFunc(either, func(other vars) bool { return !other[slot] })

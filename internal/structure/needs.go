@@ -40,6 +40,16 @@ func (n *node) hashes() (alternatives [][]uint32) {
 	return alternatives
 }
 
+// hasWord says whether there are words that every place has, see Needs.
+func (n *node) hasWord() bool {
+	around := func(sub *node) bool { return sub != nil && sub.hasWord() }
+	isWord := func(e element) bool { return e.kind == literal && e.word != "" }
+
+	return n.pattern != nil && slices.ContainsFunc(n.pattern.elements, isWord) ||
+		slices.ContainsFunc(n.all, (*node).hasWord) || around(n.inside) || around(n.has) ||
+		len(n.any) > 0 && !slices.ContainsFunc(n.any, func(sub *node) bool { return !sub.hasWord() })
+}
+
 func (n *node) needs(cost func(string) float64) (best []string, least float64) {
 	consider := func(words []string, price float64) {
 		if len(words) > 0 && (best == nil || price < least) {

@@ -69,8 +69,6 @@ const (
 	dollar   = "\ue002"
 )
 
-var metavariable = regexp.MustCompile(`\\\$|\$\$\$([A-Z_][A-Z0-9_]*)?|\$[A-Z_][A-Z0-9_]*`)
-
 // compilePattern reads a pattern in a language. Its metavariables are added to names,
 // whose indexes are their slots.
 func compilePattern(l *syntax.Language, source string, names *[]string) (*pattern, error) {
@@ -83,16 +81,7 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 		return nil, errors.New("must not have the private characters U+E000 to U+E002")
 	}
 
-	marked := metavariable.ReplaceAllStringFunc(strings.TrimSpace(source), func(m string) string {
-		switch {
-		case m == `\$`:
-			return dollar
-		case strings.HasPrefix(m, "$$$"):
-			return manyMark + m[3:]
-		}
-		return oneMark + m[1:]
-	})
-	text := syntax.Scan(l, []byte(marked))
+	text := syntax.Scan(l, []byte(marks.Replace(strings.TrimSpace(source))))
 	c := compiler{pattern: &pattern{language: l}, text: text, names: names}
 	if len(text.Tokens) > maxElements {
 		return nil, fmt.Errorf("has %d tokens; at most %d are allowed", len(text.Tokens), maxElements)
@@ -106,6 +95,16 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 
 	return c.pattern, nil
 }
+
+// marks puts the marks before the names of metavariables.
+var marks = func() *strings.Replacer {
+	pairs := []string{`\$`, dollar, "$$$", manyMark}
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZ_" {
+		pairs = append(pairs, "$"+string(c), oneMark+string(c))
+	}
+
+	return strings.NewReplacer(pairs...)
+}()
 
 var errNoWord = errors.New("has nothing but metavariables; it needs a word or an operator that every match has")
 
@@ -129,7 +128,7 @@ func wordOf(kind syntax.Kind, content string, folds bool) string {
 	if kind != syntax.Name {
 		return word
 	}
-	if asciiName.MatchString(content) {
+	if content != "" && !strings.ContainsFunc(content, isNoWord) {
 		word = `\b` + word + `\b`
 	}
 	if folds {
@@ -139,7 +138,10 @@ func wordOf(kind syntax.Kind, content string, folds bool) string {
 	return word
 }
 
-var asciiName = regexp.MustCompile(`^\w+$`)
+// isNoWord tells characters that are no \w.
+func isNoWord(c rune) bool {
+	return c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+}
 
 // compiler makes elements of the tokens of a pattern.
 type compiler struct {
@@ -151,7 +153,7 @@ type compiler struct {
 }
 
 func (c *compiler) compile() error {
-	c.groups = []int16{0}
+	c.groups, c.elements = []int16{0}, make([]element, 0, len(c.text.Tokens))
 	tokens := c.text.Tokens
 	if strings.ContainsAny(commentsOf(c.text), oneMark+manyMark) {
 		return errors.New("has a metavariable in a comment; comments are not matched")
