@@ -32,6 +32,7 @@ type node struct {
 	focus                       int     // slot, -1 for none
 	list                        int     // index of the list of its places, when it is within another one
 	shared                      []int   // slots that are bound around it, likewise
+	alone                       string  // its pattern, when it has nothing else and no shared slots
 }
 
 // test is a Test that was read.
@@ -271,6 +272,9 @@ func (r *conditionReader) within(c Condition, p place) (*node, error) {
 		case !slices.Contains(n.shared, slot):
 			n.shared = append(n.shared, slot)
 		}
+	}
+	if len(c.Fields()) == 0 && len(n.shared) == 0 {
+		n.alone = c.Pattern
 	}
 
 	return n, nil

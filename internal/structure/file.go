@@ -13,6 +13,20 @@ type File struct {
 	depth   []int32
 	segment []int32
 	vary    []int32
+	lists   map[listKey]listOf
+	kept    int // places in lists
+}
+
+// listKey is a pattern in a language.
+type listKey struct {
+	language *syntax.Language
+	pattern  string
+}
+
+// listOf is the places of a pattern, with the steps that it took to find them.
+type listOf struct {
+	*list
+	steps int
 }
 
 // NewFile returns a text for finders.

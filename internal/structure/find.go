@@ -67,6 +67,7 @@ type search struct {
 	file     *File
 	tokens   []syntax.Token
 	spend    Spend
+	steps    int
 	stopped  bool
 	bound    []Range // by slot; From is -1 for none
 	trail    []int   // slots in the order in which they were bound
@@ -98,6 +99,7 @@ func (s *search) afresh(look func()) {
 
 // step counts steps.
 func (s *search) step(n int) bool {
+	s.steps += n
 	s.stopped = s.stopped || !s.spend(n)
 	return !s.stopped
 }

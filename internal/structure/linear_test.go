@@ -103,6 +103,28 @@ func stepsIn(f *Finder, text *syntax.Text) (steps int) {
 	return steps
 }
 
+// What is kept of a file for other rules changes nothing, the steps neither.
+func TestKeptListsChangeNothing(t *testing.T) {
+	t.Parallel()
+	text := syntax.Scan(syntax.Named("go"), []byte("if a { f(b) }\nf(c)\nif d { if e { f(g) } }\n"+strings.Repeat("x.y()\n", 50)))
+	file := NewFile(text)
+	for _, pattern := range []string{"f($X)", "f($$$)", "$X.y()"} {
+		f, err := Compile(syntax.Named("go"), Condition{Pattern: pattern, NotInside: is("if $C { $$$ }")})
+		require.NoError(t, err)
+		look := func(file *File) (all []Match, steps int) {
+			f.All(file, func(n int) bool { steps += n; return true }, func(m Match) { all = append(all, m) })
+			return all, steps
+		}
+		want, steps := look(NewFile(text))
+		for range 2 {
+			got, again := look(file)
+			assert.Equal(t, want, got, pattern)
+			assert.Equal(t, steps, again, pattern)
+		}
+	}
+	assert.Len(t, file.lists, 1)
+}
+
 // BenchmarkHostile shows the time for the worst texts of 512 KiB.
 func BenchmarkHostile(b *testing.B) {
 	for _, name := range []string{"go", "python", "javascript"} {

@@ -34,12 +34,20 @@ func (l *list) from(token int) int {
 	return sort.Search(len(l.all), func(i int) bool { return l.all[i].From >= token })
 }
 
-// list returns the places of a condition, which stand alone.
+// list returns the places of a condition, which stand alone. Those of a pattern are found
+// once for all rules, but each takes the steps: it must not matter which one was first.
 func (s *search) list(n *node) *list {
 	if l := s.lists[n.list]; l != nil && !s.plain {
 		return l
 	}
+	key := listKey{s.finder.language, n.alone}
+	if known, ok := s.file.lists[key]; ok && n.alone != "" && !s.plain {
+		s.step(known.steps)
+		s.lists[n.list] = known.list
+		return known.list
+	}
 
+	before := s.steps
 	var all []Range
 	s.afresh(func() {
 		s.places(n, func(at Range, _ int) bool {
@@ -47,10 +55,29 @@ func (s *search) list(n *node) *list {
 			return true
 		})
 	})
-	s.lists[n.list] = newList(all)
+	l := newList(all)
+	s.lists[n.list] = l
+	if n.alone != "" && !s.stopped && !s.plain {
+		s.file.keep(key, listOf{l, s.steps - before})
+	}
 
-	return s.lists[n.list]
+	return l
 }
+
+// keep keeps places for other rules, unless they and others are too many for the file.
+func (f *File) keep(key listKey, l listOf) {
+	if f.kept+len(l.all) > len(f.Tokens)/keptShare {
+		return
+	}
+	if f.lists == nil {
+		f.lists = map[listKey]listOf{}
+	}
+	f.lists[key] = l
+	f.kept += len(l.all)
+}
+
+// keptShare is how many tokens there are at least for each place that a file keeps.
+const keptShare = 4
 
 // sameBound says whether a place of a condition is one, too, with what is bound around it.
 func (s *search) sameBound(n *node, at Range) (ok bool) {
