@@ -15,9 +15,9 @@ import (
 type Finder struct {
 	language *syntax.Language
 	root     *node
-	needs    [][]uint32 // hashes: each place needs all that have those of one of these
-	names    []string   // of metavariables, by slot
-	bound    vars       // by every match
+	needs    []uint32 // see File.mayHave
+	names    []string // of metavariables, by slot
+	bound    vars     // by every match
 	patterns int
 	lists    int
 }
@@ -71,7 +71,11 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 	if !n.finds() {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
-	r.root, r.bound, r.needs = n, bound, n.hashes()
+	r.root, r.bound = n, bound
+	for _, hashes := range n.hashes() {
+		r.needs = append(append(r.needs, hashes...), 0)
+	}
+	r.needs = slices.Clip(r.needs)
 	if !n.hasWord() {
 		field := ""
 		if n.pattern != nil {

@@ -37,7 +37,7 @@ func (f *Finder) Binds(name string) bool {
 }
 
 // MayFind says whether a file has words that a match needs. It is quick.
-func (f *Finder) MayFind(file *File) bool { return file.mayHaveOne(f.language, f.needs) }
+func (f *Finder) MayFind(file *File) bool { return file.mayHave(f.language, f.needs) }
 
 // Spend counts steps of matching, and says whether to go on.
 type Spend func(steps int) bool

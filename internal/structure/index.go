@@ -110,26 +110,22 @@ func (x *index) at(hash uint32, found func(i int) bool) {
 	}
 }
 
-// mayHave says whether a file may have all that has some hashes, of a language.
-func (f *File) mayHave(l *syntax.Language, hashes []uint32) bool {
+// mayHave says whether a file may have what has the hashes of one of some alternatives, of a
+// language. A 0 ends each of them.
+func (f *File) mayHave(l *syntax.Language, alternatives []uint32) bool {
 	if !f.knows(l) {
 		return true
 	}
 	x := f.tokenIndex()
-	for _, h := range hashes {
-		if !x.may(h) {
-			return false
-		}
-	}
-
-	return true
-}
-
-// mayHaveOne says whether a file may have one of some alternatives, see Finder.needs.
-func (f *File) mayHaveOne(l *syntax.Language, alternatives [][]uint32) bool {
-	for _, hashes := range alternatives {
-		if f.mayHave(l, hashes) {
+	missing := false
+	for _, h := range alternatives {
+		switch {
+		case h != 0:
+			missing = missing || !x.may(h)
+		case !missing:
 			return true
+		default:
+			missing = false
 		}
 	}
 

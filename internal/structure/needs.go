@@ -16,7 +16,7 @@ const maxHashes = 8
 func (n *node) hashes() (alternatives [][]uint32) {
 	var common []uint32
 	if n.pattern != nil {
-		common = n.pattern.needs
+		common = n.pattern.needs[:len(n.pattern.needs)-1]
 	}
 	for _, sub := range append([]*node{n.inside, n.has}, n.all...) {
 		if sub == nil {
@@ -26,14 +26,14 @@ func (n *node) hashes() (alternatives [][]uint32) {
 			common = slices.Concat(common, own[0])
 		}
 	}
-	common = slices.Clone(common[:min(len(common), maxHashes)])
+	common = common[:min(len(common), maxHashes)]
 	if len(n.any) == 0 {
 		return [][]uint32{common}
 	}
 	for _, sub := range n.any {
 		for _, own := range sub.hashes() {
 			all := slices.Concat(own, common)
-			alternatives = append(alternatives, slices.Clip(all[:min(len(all), maxHashes)]))
+			alternatives = append(alternatives, all[:min(len(all), maxHashes)])
 		}
 	}
 

@@ -58,7 +58,7 @@ type pattern struct {
 	slots    []int    // of its metavariables, each once
 	index    int      // of its matcher in a search
 	hashes   []uint32 // of the tokens that every match has
-	needs    []uint32 // of these tokens, or of two in a row
+	needs    []uint32 // of these tokens, or of two in a row; then 0, see File.mayHave
 	anchors  []int    // indexes of the hashes of those in the segment in which a match begins
 }
 
@@ -245,6 +245,7 @@ func (c *compiler) findNeeds() {
 		}
 		last = h
 	}
+	c.needs = append(c.needs, 0)
 }
 
 // isFree says whether no metavariable before an element stands in it or behind it, and

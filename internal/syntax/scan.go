@@ -1,6 +1,10 @@
 package syntax
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"sync"
+)
 
 // Scan reads a text in a language.
 func Scan(l *Language, text []byte) *Text {
@@ -13,8 +17,8 @@ func Scan(l *Language, text []byte) *Text {
 
 // scan reads a text that begins in a language and counts as one in another.
 func scan(first *Language, text []byte, of *Language) *Text {
-	s := &scanner{Language: first, text: text, tokens: make([]Token, 0, 16+len(text)/6), newline: -1, hole: -1,
-		first: true}
+	spare := spares.Get().(*[]Token)
+	s := &scanner{Language: first, text: text, tokens: (*spare)[:0], newline: -1, hole: -1, first: true}
 	if bytes.HasPrefix(text, []byte("#!")) && !bytes.HasPrefix(text, []byte("#![")) {
 		s.comment(lineEnd(text))
 	}
@@ -23,8 +27,21 @@ func scan(first *Language, text []byte, of *Language) *Text {
 	}
 	s.finish()
 
-	return &Text{Language: of, Bytes: text, Tokens: s.tokens, Comments: s.comments, Steps: s.steps}
+	tokens := s.tokens
+	if cap(tokens) <= maxSpare {
+		tokens = slices.Clone(tokens)
+		*spare = s.tokens
+	}
+	spares.Put(spare)
+
+	return &Text{Language: of, Bytes: text, Tokens: tokens, Comments: s.comments, Steps: s.steps}
 }
+
+// maxSpare is how many tokens are read, at most, into memory that is used again.
+const maxSpare = 64 << 10
+
+// spares are for the tokens of texts while these are read: it isn't known how many they will be.
+var spares = sync.Pool{New: func() any { return &[]Token{} }}
 
 // scanner reads a text from its start to its end.
 type scanner struct {
