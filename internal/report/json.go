@@ -109,6 +109,9 @@ func JSONSkip(s finding.Skip) []byte {
 
 // quoted is a text as a JSON string.
 func quoted(text string) string {
+	if !strings.ContainsFunc(text, mayNeedEscape) {
+		return `"` + text + `"`
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -117,3 +120,6 @@ func quoted(text string) string {
 	}
 	return strings.TrimSuffix(terminal.SafeJSON(b.Bytes()), "\n")
 }
+
+// mayNeedEscape tells the characters that JSON or a terminal may not take as they are.
+func mayNeedEscape(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' || c == '#' }

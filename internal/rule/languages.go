@@ -67,8 +67,7 @@ func (p perLanguage[T]) in(l *syntax.Language) *T {
 
 // neededWords are regular expressions, ascending, of which one matches in each text in which
 // one of some finders finds something, and how often what they match is met.
-func neededWords(finders []*structure.Finder) (words []string, price float64) {
-	costs := map[string]float64{}
+func neededWords(finders []*structure.Finder, costs map[string]float64) (words []string, price float64) {
 	for _, f := range finders {
 		words = append(words, f.Needs(func(word string) float64 { return costOf(word, costs) })...)
 	}

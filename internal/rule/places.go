@@ -72,11 +72,12 @@ type Places struct {
 	finders []perLanguage[structure.Finder] // of structure rules
 	taints  []perLanguage[taintFinders]     // of taint rules
 	fixers  []*fixer                        // nil for rules without a fix
+	costs   map[string]float64              // see costOf
 }
 
-// ToMatch is Rule.ToMatch of the rule with an index.
+// ToMatch is Rule.ToMatch of the rule with an index. It is called by one goroutine at a time.
 func (p *Places) ToMatch(rules []Rule, i int) match.Rule {
-	return rules[i].toMatch(p.finders[i], p.taints[i])
+	return rules[i].toMatch(p.finders[i], p.taints[i], p.costs)
 }
 
 // NewPlaces returns the places of rules.
@@ -86,6 +87,7 @@ func NewPlaces(rules []Rule) *Places {
 		finders: make([]perLanguage[structure.Finder], len(rules)),
 		taints:  make([]perLanguage[taintFinders], len(rules)),
 		fixers:  make([]*fixer, len(rules)),
+		costs:   map[string]float64{},
 	}
 	for i, r := range rules {
 		p.finders[i], p.taints[i], p.fixers[i] = r.finders(), r.taints(), newFixer(r)

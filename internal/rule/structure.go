@@ -137,9 +137,11 @@ func (r Rule) finders() (none perLanguage[structure.Finder]) {
 
 // ToMatch is the rule as the engine takes it, without its files and what it supersedes. A
 // structure rule is looked for by the rarest words that its matches have.
-func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders(), r.taints()) }
+func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders(), r.taints(), map[string]float64{}) }
 
-func (r Rule) toMatch(own perLanguage[structure.Finder], t perLanguage[taintFinders]) match.Rule {
+func (r Rule) toMatch(
+	own perLanguage[structure.Finder], t perLanguage[taintFinders], costs map[string]float64,
+) match.Rule {
 	if r.Type != TypeStructure && r.Type != TypeTaint {
 		return match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
@@ -153,8 +155,8 @@ func (r Rule) toMatch(own perLanguage[structure.Finder], t perLanguage[taintFind
 	for _, f := range own.by {
 		sinks = append(sinks, f.read)
 	}
-	words, price := neededWords(sinks)
-	if others, less := neededWords(sources); len(others) > 0 && less < price {
+	words, price := neededWords(sinks, costs)
+	if others, less := neededWords(sources, costs); len(others) > 0 && less < price {
 		words = others // a flow needs both ends
 	}
 	if len(words) == 0 {

@@ -199,7 +199,7 @@ func (c *compiler) compile() error {
 		c.elements = append(c.elements, e)
 	}
 	for i := range c.elements {
-		c.elements[i].free = c.isFree(i)
+		c.elements[i].free = c.elements[i].kind == run && c.isFree(i)
 	}
 	for c.fixed < len(c.elements) && c.elements[c.fixed].kind <= open {
 		c.fixed++
@@ -212,6 +212,7 @@ func (c *compiler) compile() error {
 // findBy notes the tokens by which matches are found.
 func (c *compiler) findBy() {
 	ended := false
+	c.hashes = make([]uint32, 0, len(c.elements))
 	for _, e := range c.elements {
 		ended = ended || e.kind == ending
 		if e.kind != literal {
@@ -227,6 +228,7 @@ func (c *compiler) findBy() {
 
 // findNeeds notes what rules files out.
 func (c *compiler) findNeeds() {
+	c.needs = make([]uint32, 0, len(c.elements)+1)
 	last, words := uint32(0), 0 // the hash of the element before, 0 for none, and how many words there were
 	for _, e := range c.elements {
 		h := uint32(0)
