@@ -67,6 +67,9 @@ func (w *worker) structuredHits(rule uint32) []Hit {
 			}
 			h := Hit{Rule: int(rule)}
 			h.Line, h.Column = w.lines.At(at)
+			if last := len(hits) - 1; last >= 0 && hits[last].Line == h.Line {
+				return // there may be one for each word of a long line
+			}
 			h.EndLine, h.EndColumn = w.lines.At(span.End - 1)
 			h.EndColumn++
 			hits = append(hits, h)

@@ -162,36 +162,40 @@ func (n *node) byAll() bool { return n.pattern == nil && len(n.all) > 0 && n.all
 
 // either calls accept with the places of alternatives, until it takes one, for each range.
 func (s *search) either(n *node, accept takes) {
-	type candidate struct {
-		Range
-		focus int
-		bound []Range
-	}
+	type held struct{ slot, from, to int32 }
+	type candidate struct{ from, to, focus, first, last int32 } // small, since there may be one for each token
 	var all []candidate
+	var bound []held // of all candidates
 	for _, sub := range n.any {
 		s.places(sub, func(at Range, focus int) bool {
-			all = append(all, candidate{at, focus, slices.Clone(s.bound)})
+			first := len(bound)
+			for _, slot := range s.trail {
+				r := s.bound[slot]
+				bound = append(bound, held{int32(slot), int32(r.From), int32(r.To)})
+			}
+			all = append(all, candidate{int32(at.From), int32(at.To), int32(focus), int32(first), int32(len(bound))})
 			return true
 		})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
 
 	taken := Range{From: -1}
 	for _, c := range all {
-		if c.Range == taken || !s.step(1) {
+		at := Range{int(c.from), int(c.to)}
+		if at == taken || !s.step(1) {
 			continue
 		}
 		mark := len(s.trail)
-		for slot, r := range c.bound {
-			if r.From >= 0 && s.bound[slot].From < 0 {
-				s.bound[slot] = r
-				s.trail = append(s.trail, slot)
+		for _, h := range bound[c.first:c.last] {
+			if s.bound[h.slot].From < 0 {
+				s.bound[h.slot] = Range{int(h.from), int(h.to)}
+				s.trail = append(s.trail, int(h.slot))
 			}
 		}
-		if accept(c.Range, c.focus) {
-			taken = c.Range
+		if accept(at, int(c.focus)) {
+			taken = at
 		}
 		s.undo(mark)
 	}

@@ -5,24 +5,24 @@ import "sort"
 // list is the places of a condition in a file, by their starts and then their ends.
 type list struct {
 	all     []Range
-	latest  []int         // by index: the last end of the places up to it
-	first   []int         // by index: the first end of the places from it on
-	tree    []int         // a heap of the last ends below, for enclosing; its leaves are places
+	latest  []int32       // by index: the last end of the places up to it
+	first   []int32       // by index: the first end of the places from it on
+	tree    []int32       // a heap of the last ends below, for enclosing; its leaves are places
 	byDepth map[int]*list // by how many brackets are around the start
 }
 
 func newList(all []Range) *list {
-	l := &list{all: all, latest: make([]int, len(all)), first: make([]int, len(all))}
+	l := &list{all: all, latest: make([]int32, len(all)), first: make([]int32, len(all))}
 	for i, r := range all {
-		l.latest[i] = r.To
+		l.latest[i] = int32(r.To)
 		if i > 0 {
-			l.latest[i] = max(r.To, l.latest[i-1])
+			l.latest[i] = max(l.latest[i], l.latest[i-1])
 		}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		l.first[i] = all[i].To
+		l.first[i] = int32(all[i].To)
 		if i+1 < len(all) {
-			l.first[i] = min(all[i].To, l.first[i+1])
+			l.first[i] = min(l.first[i], l.first[i+1])
 		}
 	}
 
@@ -114,7 +114,7 @@ func (s *search) isInside(n *node, at Range) bool {
 				return true
 			}
 		}
-		return s.step(1) && i > 0 && l.latest[i-1] >= at.To
+		return s.step(1) && i > 0 && int(l.latest[i-1]) >= at.To
 	}
 	for i = l.enclosing(i, at.To); i >= 0 && s.step(1); i = l.enclosing(i, at.To) {
 		if l.all[i] != at && s.sameBound(n, l.all[i]) {
@@ -133,9 +133,9 @@ func (l *list) enclosing(before, end int) int {
 		half *= 2
 	}
 	if l.tree == nil {
-		l.tree = make([]int, 2*half)
+		l.tree = make([]int32, 2*half)
 		for i, r := range l.all {
-			l.tree[half+i] = r.To
+			l.tree[half+i] = int32(r.To)
 		}
 		for i := half - 1; i > 0; i-- {
 			l.tree[i] = max(l.tree[2*i], l.tree[2*i+1])
@@ -143,9 +143,9 @@ func (l *list) enclosing(before, end int) int {
 	}
 
 	for i := half + before; i > 1; i /= 2 {
-		if i%2 == 1 && l.tree[i-1] >= end {
+		if i%2 == 1 && int(l.tree[i-1]) >= end {
 			for i--; i < half; {
-				if i *= 2; l.tree[i+1] >= end {
+				if i *= 2; int(l.tree[i+1]) >= end {
 					i++
 				}
 			}
@@ -201,7 +201,7 @@ func (s *search) within(n *node, l *list, at Range, smaller bool) bool {
 				return true
 			}
 		}
-		return s.step(1) && i < len(l.all) && l.first[i] <= at.To
+		return s.step(1) && i < len(l.all) && int(l.first[i]) <= at.To
 	}
 
 	for i := l.from(at.From); i < len(l.all) && l.all[i].From < at.To && s.step(1); i++ {

@@ -8,21 +8,24 @@ func countOf(kind byte) int { return bytes.IndexByte([]byte("([{)]}"), kind) % 3
 // open reads what opens a bracket.
 func (s *scanner) open(c byte, n int) {
 	s.add(Token{Kind: Open, Bracket: c, Start: int32(s.pos), End: int32(s.pos + n), Pair: -1})
-	s.push(open{kind: c})
+	s.push(open{kind: c}, 0)
 	s.skip(n)
 }
 
-// push notes that the last token opens a bracket. What closes a round or a square
-// bracket does not close one outside of braces, a hole, a tag or an indented block.
-func (s *scanner) push(o open) {
+// push notes that the last token opens a bracket; column is that of an Indent. What
+// closes a round or a square bracket does not close one outside of braces, a hole, a tag
+// or an indented block.
+func (s *scanner) push(o open, column int) {
 	if o.token == 0 {
 		o.token = int32(len(s.tokens) - 1)
 	}
-	o.hole, o.counts = s.hole, s.counts
 	s.stack = append(s.stack, o)
-	switch o.kind {
-	case '(', '[':
+	if o.kind == '(' || o.kind == '[' {
 		s.counts[countOf(o.kind)]++
+		return
+	}
+	s.around = append(s.around, around{column: int32(column), hole: int32(s.hole), counts: s.counts})
+	switch o.kind {
 	case '{':
 		s.counts[0], s.counts[1] = 0, 0
 		s.counts[2]++
@@ -38,8 +41,15 @@ func (s *scanner) push(o open) {
 func (s *scanner) pop() open {
 	k := len(s.stack) - 1
 	o := s.stack[k]
-	s.stack, s.counts, s.hole = s.stack[:k], o.counts, o.hole
+	s.stack = s.stack[:k]
 	s.steps++
+	if o.kind == '(' || o.kind == '[' {
+		s.counts[countOf(o.kind)]--
+		return o
+	}
+	last := len(s.around) - 1
+	s.counts, s.hole = s.around[last].counts, int(s.around[last].hole)
+	s.around = s.around[:last]
 
 	return o
 }
@@ -145,12 +155,12 @@ func (s *scanner) endsLine(t Token) bool {
 func (s *scanner) indentation(at int, next Token) {
 	column := s.column(next)
 	end := s.tokens[len(s.tokens)-1].End
-	for k := len(s.stack) - 1; k >= 0 && s.stack[k].kind == Indent && s.stack[k].column > column; k-- {
+	for k := len(s.stack) - 1; k >= 0 && s.stack[k].kind == Indent && s.innerColumn() > column; k-- {
 		s.dedent(end)
 	}
 	current := s.base
 	if k := len(s.stack) - 1; k >= 0 && s.stack[k].kind == Indent {
-		current = s.stack[k].column
+		current = s.innerColumn()
 	}
 	if column > current {
 		s.indent(int(next.Start), column)
@@ -161,8 +171,11 @@ func (s *scanner) indentation(at int, next Token) {
 
 func (s *scanner) indent(at, column int) {
 	s.tokens = append(s.tokens, Token{Kind: Open, Bracket: Indent, Start: int32(at), End: int32(at), Pair: -1})
-	s.push(open{kind: Indent, column: column})
+	s.push(open{kind: Indent}, column)
 }
+
+// innerColumn is that of the innermost bracket, which is an Indent.
+func (s *scanner) innerColumn() int { return int(s.around[len(s.around)-1].column) }
 
 func (s *scanner) dedent(at int32) {
 	o := s.pop()

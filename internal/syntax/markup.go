@@ -67,7 +67,7 @@ func (s *scanner) children() {
 
 func (s *scanner) openTag(n int, closing bool) {
 	s.add(Token{Kind: Open, Bracket: Tag, Start: int32(s.pos), End: int32(s.pos + n), Pair: -1})
-	s.push(open{kind: Tag, closing: closing})
+	s.push(open{kind: Tag, closing: closing}, 0)
 	s.skip(n)
 }
 
@@ -90,7 +90,7 @@ func (s *scanner) closeTag() {
 
 	switch {
 	case s.special&hasJSX != 0:
-		s.push(open{token: -1, kind: Tag})
+		s.push(open{token: -1, kind: Tag}, 0)
 	case name == "script":
 		s.enter(languageScript, "</script")
 	case name == "style":

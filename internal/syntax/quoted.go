@@ -271,7 +271,7 @@ func (s *scanner) holeAt(st *state, i int) int {
 		}
 		s.addPart(st.part, i)
 		s.tokens = append(s.tokens, Token{Kind: Open, Bracket: Hole, Start: int32(i), End: int32(i + n), Pair: -1})
-		s.push(open{kind: Hole, end: end})
+		s.push(open{kind: Hole, end: end}, 0)
 		s.newline = -1
 		s.move(i + n)
 

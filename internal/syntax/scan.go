@@ -53,6 +53,7 @@ type scanner struct {
 	steps    int
 
 	stack  []open
+	around []around
 	counts [3]int32 // of (, [ and { that are open and that what closes may close
 	hole   int      // index in stack of the innermost hole, or -1
 	states []state  // strings that are not at their end
@@ -69,15 +70,19 @@ type scanner struct {
 	endless map[string]int // what begins so has no end, up to an offset
 }
 
-// open is a bracket that was not closed yet.
+// open is a bracket that was not closed yet. It is small, since a text may be nothing else.
 type open struct {
 	token   int32 // -1 for an element of markup
 	kind    byte
 	end     byte // what closes a hole
 	closing bool // a tag that ends an element
-	column  int  // of an Indent
-	hole    int  // as it was before
-	counts  [3]int32
+}
+
+// around is what was so before a bracket that is neither round nor square was opened.
+type around struct {
+	column int32 // of an Indent: its own
+	hole   int32
+	counts [3]int32
 }
 
 // embed is a language to return to.
@@ -167,6 +172,9 @@ func (s *scanner) add(t Token) {
 		s.base = s.column(t)
 	}
 	s.dash, s.first = false, false
+	if n := len(s.tokens); n == cap(s.tokens) && s.pos > 0 { // the rest may be like what was read
+		s.tokens = slices.Grow(s.tokens, 16+int(int64(n)*int64(len(s.text)-s.pos)/int64(s.pos)))
+	}
 	s.tokens = append(s.tokens, t)
 }
 

@@ -239,7 +239,9 @@ func (s *scanner) scalar() bool {
 	}
 	parent := s.base
 	if k := len(s.stack) - 1; k >= 0 {
-		parent = s.stack[k].column
+		if parent = 0; s.stack[k].kind == Indent {
+			parent = s.innerColumn()
+		}
 	}
 
 	content := min(s.pos+n+end, len(s.text))
