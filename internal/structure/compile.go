@@ -71,11 +71,7 @@ func Compile(l *syntax.Language, c Condition) (*Finder, error) {
 	if !n.finds() {
 		return nil, &Error{Text: "finds nothing by itself: it needs a `pattern`, or one in each of `any` or in one of `all`"}
 	}
-	r.root, r.bound = n, bound
-	for _, hashes := range n.hashes() {
-		r.needs = append(append(r.needs, hashes...), 0)
-	}
-	r.needs = slices.Clip(r.needs)
+	r.root, r.bound, r.needs = n, bound, n.allHashes()
 	if !n.hasWord() {
 		field := ""
 		if n.pattern != nil {

@@ -9,6 +9,15 @@ func (f *Finder) Needs(cost func(pattern string) float64) []string {
 	return best
 }
 
+// allHashes are the hashes of what a condition needs, see File.mayHave.
+func (n *node) allHashes() (all []uint32) {
+	for _, hashes := range n.hashes() {
+		all = append(append(all, hashes...), 0)
+	}
+
+	return slices.Clip(all)
+}
+
 // maxHashes is how many hashes rule a file out, at most.
 const maxHashes = 8
 

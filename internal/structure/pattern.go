@@ -168,7 +168,9 @@ func (c *compiler) compile() error {
 			}
 			return errors.New("has a metavariable that is a part of a word; it is a whole token")
 		}
-		e := element{kind: literal, is: t.Kind, bracket: t.Bracket, slot: -1, group: c.groups[len(c.groups)-1], left: -1, right: -1}
+		e := element{
+			kind: literal, is: t.Kind, bracket: t.Bracket, slot: -1, group: c.groups[len(c.groups)-1], left: -1, right: -1,
+		}
 		switch {
 		case mark == 0:
 			i = c.variable(e, i, raw)
