@@ -41,7 +41,8 @@ REFUSALS = {
     # rules of the type of the one in the path don't have.
     "updateRule": {
         "message": r"is required: say", "id": r"can't be changed", "pattern": r"with type|is required",
-        **dict.fromkeys(("in", "multiline", "redact", "entropy", "stopwords", "allow", "languages"), r"with type"),
+        **dict.fromkeys(("in", "multiline", "redact", "languages"), r"with type"),
+        **dict.fromkeys(("entropy", "checksum", "stopwords", "allow"), r"with type"),
         **dict.fromkeys(("any", "all", "not", "inside", "not_inside", "has", "where", "focus"), r"for rules of type"),
         **dict.fromkeys(("sources", "sinks", "sanitizers"), r"for rules of type|with type"),
         "fix": r"is not allowed with",
@@ -213,7 +214,7 @@ def mend_structure(body):
         if body.get("redact") or body.get("multiline"):
             body.pop("fix")
     if body.get("type") == "taint":
-        for name in ("pattern", "redact", "multiline", "in", "entropy", "stopwords", "allow", "fix"):
+        for name in ("pattern", "redact", "multiline", "in", "entropy", "checksum", "stopwords", "allow", "fix"):
             body.pop(name, None)
         body["languages"] = ["go", "javascript"]
         for name in {"sources", "sinks", *followed}:
@@ -222,7 +223,7 @@ def mend_structure(body):
         return
     choice = choice_of(body)
     body["pattern"], body["languages"] = f"f{choice}($X)", ["go"]
-    for name in ("multiline", "in", "entropy", "stopwords", "allow"):
+    for name in ("multiline", "in", "entropy", "checksum", "stopwords", "allow"):
         body.pop(name, None)
     for name in given:
         body[name] = CONDITION[name]

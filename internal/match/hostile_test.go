@@ -80,7 +80,8 @@ func TestNothingStopsCriticalRules(t *testing.T) {
 				require.NoError(t, err)
 				byByte := float64(s.Work(0)) / float64(len(text))
 				limit := rule.LateWorkLimit()
-				judged := r.Conditions.Entropy != nil || len(r.Conditions.Stopwords)+len(r.Conditions.Allow) > 0
+				judged := r.Conditions.Entropy != nil || r.Conditions.Checksum != "" ||
+					len(r.Conditions.Stopwords)+len(r.Conditions.Allow) > 0
 				if len(got.Hits) > 0 || judged { // then the columns of matches are work
 					limit = rule.WorkLimit()
 				} else {

@@ -14,6 +14,7 @@ import (
 // of the pattern, or of the whole match.
 type Conditions struct {
 	Entropy   *Entropy // nil when the text need not look random
+	Checksum  string   // one of Checksums that the text must have; "" for none
 	Stopwords []string // texts that it must not have, in any case of ASCII letters
 	Allow     []string // regular expressions that must match nowhere in it; valid by CheckPattern
 }
@@ -30,6 +31,7 @@ const maxJudged = 1 << 10
 // judge decides about the matches of a rule with conditions or an AtGroup.
 type judge struct {
 	entropy   *Entropy
+	checksum  string
 	stopwords [][]byte // in lower case
 	allow     []*regexp.Regexp
 	work      int   // for each byte of a text
@@ -38,11 +40,17 @@ type judge struct {
 
 // newJudge returns nil for no conditions and none of AtGroup, of which at are the numbers.
 func newJudge(c Conditions, at []int) (*judge, error) {
-	if len(at) == 0 && c.Entropy == nil && len(c.Stopwords)+len(c.Allow) == 0 {
+	if len(at) == 0 && c.Entropy == nil && c.Checksum == "" && len(c.Stopwords)+len(c.Allow) == 0 {
 		return nil, nil
 	}
 
-	j := &judge{entropy: c.Entropy, work: 1 + len(c.Stopwords), at: at}
+	j := &judge{entropy: c.Entropy, checksum: c.Checksum, work: 1 + len(c.Stopwords), at: at}
+	if c.Checksum != "" {
+		if !IsChecksum(c.Checksum) {
+			return nil, fmt.Errorf("checksum: %q is not known", c.Checksum)
+		}
+		j.work++
+	}
 	for _, word := range c.Stopwords {
 		j.stopwords = append(j.stopwords, bytes.ToLower([]byte(word)))
 	}
@@ -89,6 +97,9 @@ func (j *judge) accepts(text []byte, loc []int, g *confirm.Guard) bool {
 	g.Spend(j.work * len(found))
 
 	if j.entropy != nil && !LooksRandom(found, j.entropy.Min) {
+		return false
+	}
+	if j.checksum != "" && !HasChecksum(j.checksum, found) {
 		return false
 	}
 	if len(j.stopwords) > 0 {

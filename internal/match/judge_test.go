@@ -39,6 +39,7 @@ func TestConditions(t *testing.T) {
 		"none":                  {match.Conditions{}, `key=aaaa`, 1},
 		"entropy":               {match.Conditions{Entropy: &match.Entropy{Min: 2, Group: 1}}, `key="aaaa" key="q8x1"`, 12},
 		"a group that is away":  {match.Conditions{Entropy: &match.Entropy{Min: 2, Group: 1}}, `key=ab`, 1},
+		"a checksum":            {match.Conditions{Checksum: "github"}, `key=q_a11zcezy key=q_a11zcezz`, 16},
 		"a stop word":           {match.Conditions{Stopwords: []string{"exAMple"}}, `key=Example7 key=a`, 14},
 		"in what is not judged": {match.Conditions{Entropy: &match.Entropy{Group: 1, Min: 1}, Stopwords: []string{"key"}}, `key="ab"`, 1},
 		"allowed":               {match.Conditions{Allow: []string{`^key=a+$`}}, `key=aaaa key=ab`, 10},
@@ -61,6 +62,8 @@ func TestConditions(t *testing.T) {
 
 	_, err := match.Compile([]match.Rule{{Pattern: "a", Conditions: match.Conditions{Allow: []string{"("}}}})
 	assert.ErrorContains(t, err, "allow")
+	_, err = match.Compile([]match.Rule{{Pattern: "a", Conditions: match.Conditions{Checksum: "crc"}}})
+	assert.ErrorContains(t, err, "checksum")
 }
 
 // A group named at is where a multiline rule has its hits: the lines before them need not

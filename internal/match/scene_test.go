@@ -78,6 +78,9 @@ func (s *scene) judge(c *choices) {
 			groups := regexp.MustCompile(r.Pattern).NumSubexp()
 			r.Conditions.Entropy = &match.Entropy{Min: float64(c.below(4)), Group: c.below(groups + 1)}
 		}
+		if c.one(8) {
+			r.Conditions.Checksum = pick(c, match.Checksums())
+		}
 		if c.one(4) {
 			r.Conditions.Stopwords = []string{pick(c, []string{"a", "E", "abc", "\u017f", "0"})}
 		}

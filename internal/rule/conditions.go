@@ -40,7 +40,7 @@ func entropyDocument(e *match.Entropy) *EntropyDocument {
 
 // conditions are those of a document.
 func (d Document) conditions() match.Conditions {
-	c := match.Conditions{Stopwords: d.Stopwords, Allow: d.Allow}
+	c := match.Conditions{Checksum: d.Checksum, Stopwords: d.Stopwords, Allow: d.Allow}
 	if d.Entropy != nil {
 		c.Entropy = &match.Entropy{Min: d.Entropy.Min, Group: d.Entropy.Group}
 	}
@@ -57,6 +57,7 @@ func (d *decoder) conditions(r *Rule, known map[string]reader) {
 		c.Entropy = &match.Entropy{}
 		d.mapping(n, place, map[string]reader{"min": d.fraction(&c.Entropy.Min), "group": d.number(&c.Entropy.Group)})
 	}
+	known["checksum"] = d.text(&c.Checksum)
 	known["stopwords"] = d.texts(&c.Stopwords, MaxStopwords)
 	known["allow"] = d.texts(&c.Allow, MaxAllow)
 	known["supersedes"] = d.texts(&r.Supersedes, MaxSupersedes)
@@ -82,6 +83,10 @@ func checkConditions(v *errs.Violations, r Rule) {
 		if groups := groupsOf(r.Pattern); e.Group < 0 || e.Group > groups {
 			v.Add("entropy.group", "must be a group of the pattern, which has %d, or 0 for the whole match", groups)
 		}
+	}
+	if c.Checksum != "" && !match.IsChecksum(c.Checksum) {
+		v.Add("checksum", "%s is no checksum; one of %s", strings.TrimSpace(shown(c.Checksum, "this")),
+			strings.Join(match.Checksums(), ", "))
 	}
 	if hasAtGroup(r.Pattern) && (!r.Multiline || r.Redact) {
 		v.Add("pattern", "may have a group named %q, which says where the finding is, only with `multiline` and without "+
@@ -148,4 +153,8 @@ func (d digester) conditions(r Rule) {
 		full[i] = FullID(id)
 	}
 	d.set(full)
+	if c.Checksum != "" {
+		d.text("checksum") // which no text that follows begins with
+		d.text(c.Checksum)
+	}
 }

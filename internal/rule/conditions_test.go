@@ -25,6 +25,9 @@ func TestValidateConditions(t *testing.T) {
 		"no number":           {func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{Min: math.NaN()} }, "entropy.min"},
 		"a group":             {func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{Min: 1, Group: 1} }, ""},
 		"no such group":       {func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{Group: 2} }, "entropy.group"},
+		"a checksum":          {func(r *rule.Rule) { r.Conditions.Checksum, r.Cases.Match = "github", nil }, ""},
+		"no such checksum":    {func(r *rule.Rule) { r.Conditions.Checksum = "GitHub" }, "checksum"},
+		"a wrong checksum":    {func(r *rule.Rule) { r.Conditions.Checksum = "github" }, "cases.match[0]"},
 		"an empty word":       {func(r *rule.Rule) { r.Conditions.Stopwords = []string{"a", " "} }, "stopwords[1]"},
 		"a long word":         {func(r *rule.Rule) { r.Conditions.Stopwords = []string{strings.Repeat("a", 101)} }, "stopwords[0]"},
 		"many words":          {func(r *rule.Rule) { r.Conditions.Stopwords = make([]string, 101) }, "stopwords"},
@@ -65,10 +68,10 @@ func TestParseConditions(t *testing.T) {
 		return f.Rules, nil
 	}
 
-	rules, err := parse("entropy: {min: 2.5, group: 1}, stopwords: [a], allow: ['^b'], supersedes: [c]")
+	rules, err := parse("entropy: {min: 2.5, group: 1}, checksum: gitlab, stopwords: [a], allow: ['^b'], supersedes: [c]")
 	require.NoError(t, err)
 	assert.Equal(t, match.Conditions{
-		Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"^b"},
+		Entropy: &match.Entropy{Min: 2.5, Group: 1}, Checksum: "gitlab", Stopwords: []string{"a"}, Allow: []string{"^b"},
 	}, rules[0].Conditions)
 	assert.Equal(t, []string{"c"}, rules[0].Supersedes)
 	rules, err = parse("entropy: {}")
@@ -82,6 +85,7 @@ func TestParseConditions(t *testing.T) {
 		"entropy: 3":            "rules[0].entropy: must be a mapping",
 		"entropy: {group: 2}":   "rules[0].entropy.group: must be a group",
 		"stopwords: a":          "rules[0].stopwords: must be a list",
+		"checksum: crc":         `rules[0].checksum: "crc" is no checksum; one of github, gitlab, grafana`,
 	} {
 		_, err := parse(fields)
 		assert.ErrorContains(t, err, want, fields)

@@ -29,6 +29,7 @@ type Document struct {
 	Enabled    *bool            `json:"enabled,omitempty" yaml:"enabled,omitempty"` // only false
 	Mode       Mode             `json:"mode,omitempty" yaml:"mode,omitempty"`       // only ModeObserve
 	Entropy    *EntropyDocument `json:"entropy,omitempty" yaml:"entropy,omitempty"`
+	Checksum   string           `json:"checksum,omitempty" yaml:"checksum,omitempty"`
 	Stopwords  []string         `json:"stopwords,omitempty" yaml:"stopwords,omitempty"`
 	Allow      []string         `json:"allow,omitempty" yaml:"allow,omitempty"`
 	Confidence Confidence       `json:"confidence,omitempty" yaml:"confidence,omitempty"` // not ConfidenceMedium
@@ -73,7 +74,8 @@ func (r Rule) Document() Document {
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: r.Severity.String(),
 		Languages: r.Languages, In: r.In, Skip: r.Skip, Multiline: r.Multiline, Redact: r.Redact,
 		References: r.References,
-		Entropy:    entropyDocument(r.Conditions.Entropy), Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
+		Entropy:    entropyDocument(r.Conditions.Entropy), Checksum: r.Conditions.Checksum,
+		Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
 		Supersedes: r.Supersedes, Fix: r.Fix,
 	}
 	d.ask(r.Structure)

@@ -36,7 +36,7 @@ func TestDocumentsThereAndBack(t *testing.T) {
 		Languages:  []string{"go"}, In: []rule.Place{rule.InCode}, Skip: []string{"vendored"},
 		References: []string{"https://example.com/?a#b"},
 		Conditions: match.Conditions{
-			Entropy: &match.Entropy{Min: 2.5}, Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
+			Entropy: &match.Entropy{Min: 2.5}, Checksum: "github", Stopwords: []string{"no", "1.0"}, Allow: []string{`^a\.b$`},
 		},
 	}
 	superseding := rule.Rule{

@@ -88,7 +88,8 @@ func (r Rule) refuseOfRegex(v *errs.Violations, why string) {
 		given bool
 	}{
 		{"multiline", r.Multiline}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
-		{"stopwords", len(r.Conditions.Stopwords) > 0}, {"allow", len(r.Conditions.Allow) > 0},
+		{"checksum", r.Conditions.Checksum != ""}, {"stopwords", len(r.Conditions.Stopwords) > 0},
+		{"allow", len(r.Conditions.Allow) > 0},
 	} {
 		if x.given {
 			v.Add(x.field, "is not allowed with type %q, which %s", r.Type, why)

@@ -234,6 +234,7 @@ func TestDigest(t *testing.T) {
 		"redact":    func(r *rule.Rule) { r.Redact = true },
 		"origin":    func(r *rule.Rule) { r.Origin = rule.OriginCustom },
 		"entropy":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
+		"checksum":  func(r *rule.Rule) { r.Conditions.Checksum = "github" },
 		"stopwords": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"x"} },
 		"allow":     func(r *rule.Rule) { r.Conditions.Allow = []string{"x"} },
 		"low":       func(r *rule.Rule) { r.Confidence = rule.ConfidenceLow },

@@ -106,6 +106,7 @@ func TestStructureRulesThatAreRefused(t *testing.T) {
 		"multiline: is not allowed": func(r *rule.Rule) { r.Multiline = true },
 		"in: is not allowed":        func(r *rule.Rule) { r.In = []rule.Place{rule.InCode} },
 		"entropy: is not allowed":   func(r *rule.Rule) { r.Conditions.Entropy = &match.Entropy{} },
+		"checksum: is not allowed":  func(r *rule.Rule) { r.Conditions.Checksum = "github" },
 		"stopwords: is not allowed": func(r *rule.Rule) { r.Conditions.Stopwords = []string{"a"} },
 		"allow: is not allowed":     func(r *rule.Rule) { r.Conditions.Allow = []string{"a"} },
 		"inside.pattern: has a br":  func(r *rule.Rule) { r.Structure.Inside = &structure.Condition{Pattern: "("} },

@@ -32,6 +32,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Observe:     r.Observed(),
 		Disabled:    r.Disabled,
 		In:          rule.WordsOf(r.In),
+		Checksum:    c.Checksum,
 		Stopwords:   c.Stopwords,
 		Allow:       c.Allow,
 		Supersedes:  r.Supersedes,
@@ -66,7 +67,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		mode = rule.ModeObserve
 	}
 
-	conditions := match.Conditions{Stopwords: p.GetStopwords(), Allow: p.GetAllow()}
+	conditions := match.Conditions{Checksum: p.GetChecksum(), Stopwords: p.GetStopwords(), Allow: p.GetAllow()}
 	if e := p.GetEntropy(); e != nil {
 		conditions.Entropy = &match.Entropy{Min: e.GetMin(), Group: int(e.GetGroup())}
 	}

@@ -103,7 +103,7 @@ func TestScan(t *testing.T) {
 
 	// The digest, which the scanner computes again, covers all that a rule says.
 	never := todo("never", rule.OriginRepository)
-	never.Pattern, never.Multiline, never.Redact = "never", true, true
+	never.Pattern, never.Multiline, never.Redact, never.Conditions.Checksum = "never", true, true, "github"
 	never.Paths = rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"vendor/**"}}
 	two := todo("two", rule.OriginCustom)
 	two.Fix = new("done")

@@ -56,6 +56,7 @@ type ruleRow struct {
 // ruleConditions are what decides about the matches of a rule, and what becomes of them.
 type ruleConditions struct {
 	Entropy    *match.Entropy      `json:"entropy,omitempty"`
+	Checksum   string              `json:"checksum,omitempty"`
 	Stopwords  []string            `json:"stopwords,omitempty"`
 	Allow      []string            `json:"allow,omitempty"`
 	Supersedes []string            `json:"supersedes,omitempty"`
@@ -81,7 +82,7 @@ func (r ruleRow) rule() rule.Rule {
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
 		Languages:  r.Languages.value,
 		In:         r.Places.value,
-		Conditions: match.Conditions{Entropy: c.Entropy, Stopwords: c.Stopwords, Allow: c.Allow},
+		Conditions: match.Conditions{Entropy: c.Entropy, Checksum: c.Checksum, Stopwords: c.Stopwords, Allow: c.Allow},
 		Supersedes: c.Supersedes,
 		Fix:        c.Fix,
 		Structure:  c.Structure,
@@ -104,7 +105,8 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
-			r.Conditions.Entropy, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Fix, r.Structure, r.Taint,
+			r.Conditions.Entropy, r.Conditions.Checksum, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Fix,
+			r.Structure, r.Taint,
 		}},
 		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),

@@ -122,6 +122,7 @@ type known struct {
 	In         []rule.Place          `json:"in,omitempty"`
 	Skip       []string              `json:"skip,omitempty"`
 	Entropy    *rule.EntropyDocument `json:"entropy,omitempty"`
+	Checksum   string                `json:"checksum,omitempty"`
 	Stopwords  []string              `json:"stopwords,omitempty"`
 	Allow      []string              `json:"allow,omitempty"`
 	Supersedes []string              `json:"supersedes,omitempty"`
@@ -154,8 +155,8 @@ func newKnown(r rule.Rule, ruleset string) known {
 
 	return known{
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(),
-		Confidence: string(r.Sureness()), Message: r.Message,
-		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact, Disabled: r.Disabled,
+		Confidence: string(r.Sureness()), Message: r.Message, Pattern: r.Pattern, Multiline: r.Multiline,
+		Redact: r.Redact, Disabled: r.Disabled, Checksum: r.Conditions.Checksum,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
@@ -372,6 +373,9 @@ func (k known) text(price string) string {
 	if e := k.Entropy; e != nil {
 		row("Only if", "its text looks random"+about(*e))
 	}
+	if k.Checksum != "" {
+		row("Checksum", "its text ends in the right one, as a token of "+k.Checksum+" does")
+	}
 	row("Unless", strings.Join(k.Stopwords, "  "))
 	row("Nor if", k.Allow...)
 	row("Instead of", strings.Join(k.Supersedes, "  "))
@@ -390,11 +394,4 @@ func (k known) text(price string) string {
 	fmt.Fprintf(&b, "To accept one finding, write on the line, or the one before, in a comment:\n"+
 		"  prwarden:ignore %s -- why it is fine here\n", k.ID)
 	return b.String()
-}
-
-// sureness are the confidences in words.
-var sureness = map[rule.Confidence]string{
-	rule.ConfidenceHigh:   "high: right in at least 9 of 10 findings",
-	rule.ConfidenceMedium: "medium: right in at least 7 of 10 findings",
-	rule.ConfidenceLow:    "low: often wrong, so what it finds is hidden unless the policy counts it",
 }

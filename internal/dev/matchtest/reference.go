@@ -93,6 +93,9 @@ func Meets(c match.Conditions, text []byte, loc []int) bool {
 	if c.Entropy != nil && !match.LooksRandom(found, c.Entropy.Min) {
 		return false
 	}
+	if c.Checksum != "" && !match.HasChecksum(c.Checksum, found) {
+		return false
+	}
 
 	return !slices.ContainsFunc(c.Stopwords, func(word string) bool {
 		return bytes.Contains(bytes.ToLower(found), bytes.ToLower([]byte(word)))

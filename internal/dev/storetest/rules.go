@@ -45,7 +45,7 @@ func storedRule(t *testing.T, h Harness) {
 			Message:  "Use the logger – 'really'.",
 			Severity: rule.Critical, Scope: rule.ScopeRepo, Repo: repo, Multiline: true, Redact: true,
 			Conditions: match.Conditions{
-				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Stopwords: []string{"a"}, Allow: []string{"b"},
+				Entropy: &match.Entropy{Min: 2.5, Group: 1}, Checksum: "gitlab", Stopwords: []string{"a"}, Allow: []string{"b"},
 			},
 			Taint: rule.Taint{
 				Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{{Pattern: "k($X)", Focus: "X"}},

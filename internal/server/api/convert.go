@@ -219,9 +219,10 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
 		References: each(r.References, text), Languages: each(r.Languages, text), In: rule.WordsOf(r.In),
-		Entropy: toEntropy(r.Conditions.Entropy), Stopwords: each(r.Conditions.Stopwords, text),
-		Allow: each(r.Conditions.Allow, text), Supersedes: each(r.Supersedes, text),
-		Skip: each(r.Skip, text), Confidence: toConfidence(r.Sureness()), Fix: r.Fix,
+		Entropy: toEntropy(r.Conditions.Entropy), Checksum: given(r.Conditions.Checksum),
+		Stopwords: each(r.Conditions.Stopwords, text), Allow: each(r.Conditions.Allow, text),
+		Supersedes: each(r.Supersedes, text),
+		Skip:       each(r.Skip, text), Confidence: toConfidence(r.Sureness()), Fix: r.Fix,
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -249,10 +250,18 @@ func toEntropy(e *match.Entropy) *prwardenv1.Rule_Entropy {
 	return &prwardenv1.Rule_Entropy{Min: e.Min, Group: clamp(e.Group)}
 }
 
+// conditioned is a message that says what decides about the matches of a rule.
+type conditioned interface {
+	GetEntropy() *prwardenv1.Rule_Entropy
+	GetChecksum() string
+	GetStopwords() []string
+	GetAllow() []string
+}
+
 // fromConditions reads what decides about the matches of a rule.
-func fromConditions(e *prwardenv1.Rule_Entropy, stopwords, allow []string) match.Conditions {
-	c := match.Conditions{Stopwords: stopwords, Allow: allow}
-	if e != nil {
+func fromConditions(m conditioned) match.Conditions {
+	c := match.Conditions{Checksum: m.GetChecksum(), Stopwords: m.GetStopwords(), Allow: m.GetAllow()}
+	if e := m.GetEntropy(); e != nil {
 		c.Entropy = &match.Entropy{Min: e.GetMin(), Group: int(e.GetGroup())}
 	}
 	return c
@@ -290,7 +299,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Disabled: r != nil && r.Enabled != nil && !r.GetEnabled(),
 		Mode:     rule.Mode(word(r.GetMode())),
 
-		Conditions: fromConditions(r.GetEntropy(), r.GetStopwords(), r.GetAllow()),
+		Conditions: fromConditions(r),
 		Supersedes: r.GetSupersedes(),
 		Confidence: rule.Confidence(word(r.GetConfidence())),
 		Structure:  fromStructure(r), Taint: fromTaint(r),

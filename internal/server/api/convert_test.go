@@ -192,7 +192,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
 		Conditions: match.Conditions{
-			Entropy: &match.Entropy{Min: 3.5, Group: 1}, Stopwords: []string{"s"}, Allow: []string{"w"},
+			Entropy: &match.Entropy{Min: 3.5, Group: 1}, Checksum: "github", Stopwords: []string{"s"}, Allow: []string{"w"},
 		},
 		Supersedes: []string{"other"}, Fix: new("z"),
 		Confidence: rule.ConfidenceLow,

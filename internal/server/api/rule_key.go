@@ -176,7 +176,7 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 	r := rule.Rule{
 		Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
 		In: rule.PlacesOf(req.GetIn()), Languages: req.GetLanguages(),
-		Conditions: fromConditions(req.GetEntropy(), req.GetStopwords(), req.GetAllow()),
+		Conditions: fromConditions(req),
 		Structure:  fromStructure(req),
 		Taint:      fromTaint(req),
 	}

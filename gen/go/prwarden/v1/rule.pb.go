@@ -90,11 +90,11 @@ const (
 	Rule_regex Rule_Type = 1
 	// Code with metavariables, matched on tokens and brackets whatever the space:
 	// `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
-	// `entropy`, `stopwords` and `allow`.
+	// `entropy`, `checksum`, `stopwords` and `allow`.
 	Rule_structure Rule_Type = 2
 	// Values that are followed inside functions, from `sources` to `sinks`. It needs
 	// `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
-	// `stopwords` and `allow`.
+	// `checksum`, `stopwords` and `allow`.
 	Rule_taint Rule_Type = 3
 )
 
@@ -451,7 +451,12 @@ type Rule struct {
 	// `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
 	// `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
 	// type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
-	Fix           *string `protobuf:"bytes,29,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
+	Fix *string `protobuf:"bytes,29,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
+	// A match is a hit only when its text, or that of `entropy.group`, ends in the right
+	// checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+	// (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+	// is made. Absent, or empty in a request, for no checksum.
+	Checksum      *string `protobuf:"bytes,30,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -776,6 +781,13 @@ func (x *Rule) GetConfidence() Confidence_Level {
 func (x *Rule) GetFix() string {
 	if x != nil && x.Fix != nil {
 		return *x.Fix
+	}
+	return ""
+}
+
+func (x *Rule) GetChecksum() string {
+	if x != nil && x.Checksum != nil {
+		return *x.Checksum
 	}
 	return ""
 }
@@ -1934,7 +1946,9 @@ type TestRuleRequest struct {
 	// Where values must not arrive; without `focus` anywhere in the code that is found.
 	Sinks []*Condition `protobuf:"bytes,21,rep,name=sinks,proto3" json:"sinks,omitempty"`
 	// What makes values harmless.
-	Sanitizers    []*Condition `protobuf:"bytes,22,rep,name=sanitizers,proto3" json:"sanitizers,omitempty"`
+	Sanitizers []*Condition `protobuf:"bytes,22,rep,name=sanitizers,proto3" json:"sanitizers,omitempty"`
+	// As in a rule.
+	Checksum      *string `protobuf:"bytes,23,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2114,6 +2128,13 @@ func (x *TestRuleRequest) GetSanitizers() []*Condition {
 		return x.Sanitizers
 	}
 	return nil
+}
+
+func (x *TestRuleRequest) GetChecksum() string {
+	if x != nil && x.Checksum != nil {
+		return *x.Checksum
+	}
+	return ""
 }
 
 // Response of TestRule.
@@ -2902,7 +2923,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xd1\x1e\n" +
+	"\x06_scope\"\xa1\x1f\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2966,7 +2987,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +
 	"confidence\x88\x01\x01\x12\x1f\n" +
-	"\x03fix\x18\x1d \x01(\tB\b\xbaH\x05r\x03(\x80\bH\rR\x03fix\x88\x01\x01\x1aa\n" +
+	"\x03fix\x18\x1d \x01(\tB\b\xbaH\x05r\x03(\x80\bH\rR\x03fix\x88\x01\x01\x12A\n" +
+	"\bchecksum\x18\x1e \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x0eR\bchecksum\x88\x01\x01\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -3005,7 +3027,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\v_created_byB\r\n" +
 	"\v_updated_byB\r\n" +
 	"\v_confidenceB\x06\n" +
-	"\x04_fix\"|\n" +
+	"\x04_fixB\v\n" +
+	"\t_checksum\"|\n" +
 	"\fMatchingCost\x120\n" +
 	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
 	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
@@ -3090,7 +3113,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xa2\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xf2\n" +
 	"\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -3118,7 +3141,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05sinks\x18\x15 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\x05sinks\x12@\n" +
 	"\n" +
 	"sanitizers\x18\x16 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\n" +
-	"sanitizers\x1aU\n" +
+	"sanitizers\x12A\n" +
+	"\bchecksum\x18\x17 \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x05R\bchecksum\x88\x01\x01\x1aU\n" +
 	"\n" +
 	"WhereEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
@@ -3127,7 +3151,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x04_notB\t\n" +
 	"\a_insideB\r\n" +
 	"\v_not_insideB\x06\n" +
-	"\x04_has\"\xc3\x03\n" +
+	"\x04_hasB\v\n" +
+	"\t_checksum\"\xc3\x03\n" +
 	"\x10TestRuleResponse\x12>\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitB\a\x92A\x04\xa0\x01\xe8\aR\x04hits\x12\x1c\n" +
 	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x12C\n" +

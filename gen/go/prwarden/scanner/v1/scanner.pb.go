@@ -677,7 +677,9 @@ type ScanRule struct {
 	// prwarden.v1.Condition as JSON. Empty for nothing.
 	Taint string `protobuf:"bytes,42,opt,name=taint,proto3" json:"taint,omitempty"`
 	// As in prwarden.v1.Rule.
-	Fix           *string `protobuf:"bytes,43,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
+	Fix *string `protobuf:"bytes,43,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
+	// As in prwarden.v1.Rule; empty for none.
+	Checksum      string `protobuf:"bytes,44,opt,name=checksum,proto3" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -890,6 +892,13 @@ func (x *ScanRule) GetTaint() string {
 func (x *ScanRule) GetFix() string {
 	if x != nil && x.Fix != nil {
 		return *x.Fix
+	}
+	return ""
+}
+
+func (x *ScanRule) GetChecksum() string {
+	if x != nil {
+		return x.Checksum
 	}
 	return ""
 }
@@ -2934,7 +2943,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\x98\a\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xb4\a\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2969,7 +2978,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x02in\x18( \x03(\tR\x02in\x12\x1c\n" +
 	"\tstructure\x18) \x01(\tR\tstructure\x12\x14\n" +
 	"\x05taint\x18* \x01(\tR\x05taint\x12\x15\n" +
-	"\x03fix\x18+ \x01(\tH\x00R\x03fix\x88\x01\x01\x1a1\n" +
+	"\x03fix\x18+ \x01(\tH\x00R\x03fix\x88\x01\x01\x12\x1a\n" +
+	"\bchecksum\x18, \x01(\tR\bchecksum\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +

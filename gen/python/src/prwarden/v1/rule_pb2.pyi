@@ -105,12 +105,12 @@ class Rule(google.protobuf.message.Message):
         structure: Rule._Type.ValueType  # 2
         """Code with metavariables, matched on tokens and brackets whatever the space:
         `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
-        `entropy`, `stopwords` and `allow`.
+        `entropy`, `checksum`, `stopwords` and `allow`.
         """
         taint: Rule._Type.ValueType  # 3
         """Values that are followed inside functions, from `sources` to `sinks`. It needs
         `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
-        `stopwords` and `allow`.
+        `checksum`, `stopwords` and `allow`.
         """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
@@ -125,12 +125,12 @@ class Rule(google.protobuf.message.Message):
     structure: Rule.Type.ValueType  # 2
     """Code with metavariables, matched on tokens and brackets whatever the space:
     `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
-    `entropy`, `stopwords` and `allow`.
+    `entropy`, `checksum`, `stopwords` and `allow`.
     """
     taint: Rule.Type.ValueType  # 3
     """Values that are followed inside functions, from `sources` to `sinks`. It needs
     `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
-    `stopwords` and `allow`.
+    `checksum`, `stopwords` and `allow`.
     """
 
     class _Mode:
@@ -297,6 +297,7 @@ class Rule(google.protobuf.message.Message):
     FEEDBACK_FIELD_NUMBER: builtins.int
     CONFIDENCE_FIELD_NUMBER: builtins.int
     FIX_FIELD_NUMBER: builtins.int
+    CHECKSUM_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
     part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and
@@ -360,6 +361,12 @@ class Rule(google.protobuf.message.Message):
     `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
     `structure` rule, `\\\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
     type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+    """
+    checksum: builtins.str
+    """A match is a hit only when its text, or that of `entropy.group`, ends in the right
+    checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+    (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+    is made. Absent, or empty in a request, for no checksum.
     """
     @property
     def paths(self) -> Global___Rule.Paths:
@@ -521,9 +528,12 @@ class Rule(google.protobuf.message.Message):
         feedback: Global___RuleFeedback | None = ...,
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
         fix: builtins.str | None = ...,
+        checksum: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "feedback", b"feedback", "fix", b"fix", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "feedback", b"feedback", "fix", b"fix", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_checksum", b"_checksum", "_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "checksum", b"checksum", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "feedback", b"feedback", "fix", b"fix", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "checksum", b"checksum", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "feedback", b"feedback", "fix", b"fix", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_checksum", b"_checksum"]) -> typing.Literal["checksum"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_confidence", b"_confidence"]) -> typing.Literal["confidence"] | None: ...
     @typing.overload
@@ -1164,6 +1174,7 @@ class TestRuleRequest(google.protobuf.message.Message):
     SOURCES_FIELD_NUMBER: builtins.int
     SINKS_FIELD_NUMBER: builtins.int
     SANITIZERS_FIELD_NUMBER: builtins.int
+    CHECKSUM_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
@@ -1176,6 +1187,8 @@ class TestRuleRequest(google.protobuf.message.Message):
     """As Condition.depth."""
     focus: builtins.str
     """As Condition.focus. Without it a finding stands on the first added line of the match."""
+    checksum: builtins.str
+    """As in a rule."""
     @property
     def entropy(self) -> Global___Rule.Entropy:
         """As in a rule."""
@@ -1256,9 +1269,12 @@ class TestRuleRequest(google.protobuf.message.Message):
         sources: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
         sinks: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
         sanitizers: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
+        checksum: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "entropy", b"entropy", "has", b"has", "inside", b"inside", "not", b"not", "not_inside", b"not_inside", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "sanitizers", b"sanitizers", "sinks", b"sinks", "sources", b"sources", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_checksum", b"_checksum", "_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "checksum", b"checksum", "entropy", b"entropy", "has", b"has", "inside", b"inside", "not", b"not", "not_inside", b"not_inside", "type", b"type"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "checksum", b"checksum", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "sanitizers", b"sanitizers", "sinks", b"sinks", "sources", b"sources", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_checksum", b"_checksum"]) -> typing.Literal["checksum"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_has", b"_has"]) -> typing.Literal["has"] | None: ...
     @typing.overload

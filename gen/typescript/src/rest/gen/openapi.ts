@@ -3076,6 +3076,8 @@ export interface components {
             any: components["schemas"]["Condition"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCases"];
+            /** @description A match is a hit only when its text, or that of `entropy.group`, ends in the right checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab` (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each is made. Absent, or empty in a request, for no checksum. */
+            checksum?: string;
             /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
             confidence?: components["schemas"]["ConfidenceLevel"];
             /**
@@ -3251,6 +3253,8 @@ export interface components {
             any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description A match is a hit only when its text, or that of `entropy.group`, ends in the right checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab` (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each is made. Absent, or empty in a request, for no checksum. */
+            checksum?: string;
             /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
             confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description As Condition.depth. */
@@ -3336,6 +3340,8 @@ export interface components {
             any?: components["schemas"]["ConditionInput"][];
             /** @description Texts that the rule must and must not match. */
             cases?: components["schemas"]["RuleCasesInput"];
+            /** @description A match is a hit only when its text, or that of `entropy.group`, ends in the right checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab` (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each is made. Absent, or empty in a request, for no checksum. */
+            checksum?: string;
             /** @description How often the rule is right; `medium` when not given. Not `low` with the severities `critical` and `high`. */
             confidence?: components["schemas"]["ConfidenceLevel"];
             /** @description As Condition.depth. */
@@ -3463,8 +3469,8 @@ export interface components {
          * @description Type is the kind of check.
          *
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
-         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `stopwords` and `allow`.
-         *     - taint: Values that are followed inside functions, from `sources` to `sinks`. It needs `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`, `stopwords` and `allow`.
+         *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
+         *     - taint: Values that are followed inside functions, from `sources` to `sinks`. It needs `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
          * @enum {string}
          */
         RuleType: "regex" | "structure" | "taint";
@@ -3811,6 +3817,8 @@ export interface components {
             allow?: string[];
             /** @description With type `structure`, as Condition.any. The fields up to `focus` are those of a Condition and are refused with other types. */
             any?: components["schemas"]["ConditionInput"][];
+            /** @description As in a rule. */
+            checksum?: string;
             /** @description As Condition.depth. */
             depth?: string;
             /** @description As in a rule. */

@@ -67,6 +67,7 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.LazyStringArrayList.emptyList();
     confidence_ = 0;
     fix_ = "";
+    checksum_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -124,7 +125,7 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
      * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
-     * `entropy`, `stopwords` and `allow`.
+     * `entropy`, `checksum`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -134,7 +135,7 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Values that are followed inside functions, from `sources` to `sinks`. It needs
      * `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
-     * `stopwords` and `allow`.
+     * `checksum`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>taint = 3;</code>
@@ -173,7 +174,7 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Code with metavariables, matched on tokens and brackets whatever the space:
      * `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`,
-     * `entropy`, `stopwords` and `allow`.
+     * `entropy`, `checksum`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>structure = 2;</code>
@@ -183,7 +184,7 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * Values that are followed inside functions, from `sources` to `sinks`. It needs
      * `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
-     * `stopwords` and `allow`.
+     * `checksum`, `stopwords` and `allow`.
      * </pre>
      *
      * <code>taint = 3;</code>
@@ -4958,6 +4959,74 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
   }
 
+  public static final int CHECKSUM_FIELD_NUMBER = 30;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object checksum_ = "";
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return Whether the checksum field is set.
+   */
+  @java.lang.Override
+  public boolean hasChecksum() {
+    return ((bitField0_ & 0x00200000) != 0);
+  }
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return The checksum.
+   */
+  @java.lang.Override
+  public java.lang.String getChecksum() {
+    java.lang.Object ref = checksum_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      checksum_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return The bytes for checksum.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getChecksumBytes() {
+    java.lang.Object ref = checksum_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      checksum_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -5058,6 +5127,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     if (((bitField0_ & 0x00100000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 29, fix_);
+    }
+    if (((bitField0_ & 0x00200000) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 30, checksum_);
     }
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
@@ -5241,6 +5313,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     if (((bitField0_ & 0x00100000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(29, fix_);
+    }
+    if (((bitField0_ & 0x00200000) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(30, checksum_);
     }
     {
       int dataSize = 0;
@@ -5459,6 +5534,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!getFix()
           .equals(other.getFix())) return false;
     }
+    if (hasChecksum() != other.hasChecksum()) return false;
+    if (hasChecksum()) {
+      if (!getChecksum()
+          .equals(other.getChecksum())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -5624,6 +5704,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (hasFix()) {
       hash = (37 * hash) + FIX_FIELD_NUMBER;
       hash = (53 * hash) + getFix().hashCode();
+    }
+    if (hasChecksum()) {
+      hash = (37 * hash) + CHECKSUM_FIELD_NUMBER;
+      hash = (53 * hash) + getChecksum().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -5928,6 +6012,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       }
       confidence_ = 0;
       fix_ = "";
+      checksum_ = "";
       return this;
     }
 
@@ -6178,6 +6263,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (((from_bitField1_ & 0x00000200) != 0)) {
         result.fix_ = fix_;
         to_bitField0_ |= 0x00100000;
+      }
+      if (((from_bitField1_ & 0x00000400) != 0)) {
+        result.checksum_ = checksum_;
+        to_bitField0_ |= 0x00200000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -6504,6 +6593,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
         bitField1_ |= 0x00000200;
         onChanged();
       }
+      if (other.hasChecksum()) {
+        checksum_ = other.checksum_;
+        bitField1_ |= 0x00000400;
+        onChanged();
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -6695,6 +6789,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField1_ |= 0x00000200;
               break;
             } // case 234
+            case 242: {
+              checksum_ = input.readStringRequireUtf8();
+              bitField1_ |= 0x00000400;
+              break;
+            } // case 242
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -13140,6 +13239,127 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checkByteStringIsUtf8(value);
       fix_ = value;
       bitField1_ |= 0x00000200;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object checksum_ = "";
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @return Whether the checksum field is set.
+     */
+    public boolean hasChecksum() {
+      return ((bitField1_ & 0x00000400) != 0);
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @return The checksum.
+     */
+    public java.lang.String getChecksum() {
+      java.lang.Object ref = checksum_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        checksum_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @return The bytes for checksum.
+     */
+    public com.google.protobuf.ByteString
+        getChecksumBytes() {
+      java.lang.Object ref = checksum_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        checksum_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @param value The checksum to set.
+     * @return This builder for chaining.
+     */
+    public Builder setChecksum(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      checksum_ = value;
+      bitField1_ |= 0x00000400;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearChecksum() {
+      checksum_ = getDefaultInstance().getChecksum();
+      bitField1_ = (bitField1_ & ~0x00000400);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+     * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+     * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+     * is made. Absent, or empty in a request, for no checksum.
+     * </pre>
+     *
+     * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+     * @param value The bytes for checksum to set.
+     * @return This builder for chaining.
+     */
+    public Builder setChecksumBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      checksum_ = value;
+      bitField1_ |= 0x00000400;
       onChanged();
       return this;
     }

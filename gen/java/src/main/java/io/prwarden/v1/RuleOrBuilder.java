@@ -1402,4 +1402,42 @@ io.prwarden.v1.Condition.Test defaultValue);
    */
   com.google.protobuf.ByteString
       getFixBytes();
+
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return Whether the checksum field is set.
+   */
+  boolean hasChecksum();
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return The checksum.
+   */
+  java.lang.String getChecksum();
+  /**
+   * <pre>
+   * A match is a hit only when its text, or that of `entropy.group`, ends in the right
+   * checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
+   * (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
+   * is made. Absent, or empty in a request, for no checksum.
+   * </pre>
+   *
+   * <code>optional string checksum = 30 [json_name = "checksum"];</code>
+   * @return The bytes for checksum.
+   */
+  com.google.protobuf.ByteString
+      getChecksumBytes();
 }

@@ -50,6 +50,7 @@ private static final long serialVersionUID = 0L;
     sources_ = java.util.Collections.emptyList();
     sinks_ = java.util.Collections.emptyList();
     sanitizers_ = java.util.Collections.emptyList();
+    checksum_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -1134,6 +1135,65 @@ io.prwarden.v1.Condition.Test defaultValue) {
     return sanitizers_.get(index);
   }
 
+  public static final int CHECKSUM_FIELD_NUMBER = 23;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object checksum_ = "";
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return Whether the checksum field is set.
+   */
+  @java.lang.Override
+  public boolean hasChecksum() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return The checksum.
+   */
+  @java.lang.Override
+  public java.lang.String getChecksum() {
+    java.lang.Object ref = checksum_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      checksum_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return The bytes for checksum.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getChecksumBytes() {
+    java.lang.Object ref = checksum_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      checksum_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1213,6 +1273,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     for (int i = 0; i < sanitizers_.size(); i++) {
       output.writeMessage(22, sanitizers_.get(i));
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 23, checksum_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -1325,6 +1388,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(22, sanitizers_.get(i));
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(23, checksum_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1399,6 +1465,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
         .equals(other.getSinksList())) return false;
     if (!getSanitizersList()
         .equals(other.getSanitizersList())) return false;
+    if (hasChecksum() != other.hasChecksum()) return false;
+    if (hasChecksum()) {
+      if (!getChecksum()
+          .equals(other.getChecksum())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1484,6 +1555,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (getSanitizersCount() > 0) {
       hash = (37 * hash) + SANITIZERS_FIELD_NUMBER;
       hash = (53 * hash) + getSanitizersList().hashCode();
+    }
+    if (hasChecksum()) {
+      hash = (37 * hash) + CHECKSUM_FIELD_NUMBER;
+      hash = (53 * hash) + getChecksum().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1732,6 +1807,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
         sanitizersBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00100000);
+      checksum_ = "";
       return this;
     }
 
@@ -1882,6 +1958,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       }
       if (((from_bitField0_ & 0x00020000) != 0)) {
         result.focus_ = focus_;
+      }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        result.checksum_ = checksum_;
+        to_bitField0_ |= 0x00000040;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2112,6 +2192,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
           }
         }
       }
+      if (other.hasChecksum()) {
+        checksum_ = other.checksum_;
+        bitField0_ |= 0x00200000;
+        onChanged();
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -2301,6 +2386,11 @@ io.prwarden.v1.Condition.Test defaultValue) {
               }
               break;
             } // case 178
+            case 186: {
+              checksum_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00200000;
+              break;
+            } // case 186
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5975,6 +6065,109 @@ io.prwarden.v1.Condition.Test defaultValue) {
         sanitizers_ = null;
       }
       return sanitizersBuilder_;
+    }
+
+    private java.lang.Object checksum_ = "";
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @return Whether the checksum field is set.
+     */
+    public boolean hasChecksum() {
+      return ((bitField0_ & 0x00200000) != 0);
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @return The checksum.
+     */
+    public java.lang.String getChecksum() {
+      java.lang.Object ref = checksum_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        checksum_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @return The bytes for checksum.
+     */
+    public com.google.protobuf.ByteString
+        getChecksumBytes() {
+      java.lang.Object ref = checksum_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        checksum_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @param value The checksum to set.
+     * @return This builder for chaining.
+     */
+    public Builder setChecksum(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      checksum_ = value;
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearChecksum() {
+      checksum_ = getDefaultInstance().getChecksum();
+      bitField0_ = (bitField0_ & ~0x00200000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * As in a rule.
+     * </pre>
+     *
+     * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+     * @param value The bytes for checksum to set.
+     * @return This builder for chaining.
+     */
+    public Builder setChecksumBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      checksum_ = value;
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.TestRuleRequest)

@@ -714,4 +714,33 @@ io.prwarden.v1.Condition.Test defaultValue);
    */
   io.prwarden.v1.ConditionOrBuilder getSanitizersOrBuilder(
       int index);
+
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return Whether the checksum field is set.
+   */
+  boolean hasChecksum();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return The checksum.
+   */
+  java.lang.String getChecksum();
+  /**
+   * <pre>
+   * As in a rule.
+   * </pre>
+   *
+   * <code>optional string checksum = 23 [json_name = "checksum"];</code>
+   * @return The bytes for checksum.
+   */
+  com.google.protobuf.ByteString
+      getChecksumBytes();
 }
