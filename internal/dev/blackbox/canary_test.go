@@ -370,7 +370,7 @@ func (w *canaryWorld) live(t *testing.T) {
 	w.do(t, c, "GET", "/v1/reviews/"+id+":watch", nil, header...)
 	a = w.do(t, c, "GET", "/v1/reviews/"+id, nil, header...)
 	require.Equal(t, "complete", a.decode(t)["status"], a.body)
-	require.Contains(t, a.body, "secrets/github-token")
+	require.Contains(t, a.body, "secrets/token-wrong-checksum")
 	w.do(t, c, "GET", "/v1/rules/shown", nil)
 	w.do(t, c, "GET", "/v1/reviews?repo=acme%2Fshop", nil)
 
