@@ -213,6 +213,11 @@ def mend_structure(body):
         body["fix"] = "fixed"
         if body.get("redact") or body.get("multiline"):
             body.pop("fix")
+    if body.pop("words", None) and body.get("type") == "spelling":
+        body["words"] = {"doesnt": "doesn't", "atleast": "at least"}
+    if body.get("type") == "spelling":
+        for name in ("pattern", "redact", "multiline", "entropy", "stopwords", "fix"):
+            body.pop(name, None)
     if body.get("type") == "taint":
         for name in ("pattern", "redact", "multiline", "in", "entropy", "checksum", "stopwords", "allow", "fix"):
             body.pop(name, None)

@@ -28,6 +28,7 @@ type Matcher struct {
 	prefixed   []bool     // by rule: see FixedPrefix
 	placed     []bool     // by rule: see Rule.Placed
 	structured []bool     // by rule
+	finders    []Finder   // by rule; nil for a rule with a pattern
 	judges     []*judge   // by rule; nil for a rule without conditions
 	better     [][]uint32 // by rule: those that supersede it; nil when no rule does
 	size       int64
@@ -74,7 +75,8 @@ func CompileContext(ctx context.Context, rules []Rule) (*Matcher, error) {
 	m := &Matcher{
 		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules),
 		prefixed: make([]bool, len(rules)), placed: make([]bool, len(rules)),
-		structured: make([]bool, len(rules)), judges: make([]*judge, len(rules)), better: superseding(rules),
+		structured: make([]bool, len(rules)), finders: make([]Finder, len(rules)),
+		judges: make([]*judge, len(rules)), better: superseding(rules),
 	}
 	room := confirm.NewRoom(roomFor(len(rules)))
 	b := builder{
@@ -158,6 +160,9 @@ func studyAll(rules []Rule) []study {
 }
 
 func studyOne(r Rule) study {
+	if r.Finder != nil {
+		r.Pattern = noPattern
+	}
 	p, err := parse.Parse(r.Pattern, r.Multiline)
 	if err != nil || p.Never {
 		return study{pattern: p, err: err}
@@ -175,7 +180,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *confirm.Room) {
 	m, p := b.matcher, s.pattern
 	known, _ := prefixOf(p.Source)
 	m.prefixed[index], m.placed[index] = known >= fixedPrefix, r.Placed
-	m.structured[index] = r.Structured
+	m.structured[index], m.finders[index] = r.Structured, r.Finder
 	m.judges[index] = s.judge
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(p, size, room)

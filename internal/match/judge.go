@@ -221,7 +221,7 @@ func (w *worker) isSuperseded(rule uint32, l bounds) bool {
 			}
 			continue
 		}
-		if w.matchesLine(other, w.state(other), l) && w.meets(other, l, &Hit{}) {
+		if w.fires(other, l) {
 			return true
 		}
 	}

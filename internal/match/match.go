@@ -31,6 +31,11 @@ type Rule struct {
 	// touches an added line, and stands on the first one.
 	Structured bool
 
+	// Finder finds the matches in place of Pattern, line by line; nil for a pattern. Such a
+	// rule has no Entropy or Stopwords, and nothing that it matches can be masked: Spans and
+	// Candidates know nothing of it.
+	Finder Finder
+
 	Conditions Conditions // that a match must meet to be a hit
 	Supersedes []int      // indexes of rules that have no hit on a line on which this one has; not with Multiline alone
 }
@@ -126,6 +131,7 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 	var result Result
 	w.blocks = lines.blocks(added, w.blocks[:0])
 	w.matchLines()
+	w.matchFinders()
 	if len(w.blocks) > 0 || len(f.seams) > 0 {
 		w.matchFile()
 	}

@@ -348,7 +348,7 @@ func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) 
 	if !w.meets(rule, l, &h) || w.isSuperseded(rule, l) {
 		return
 	}
-	if w.isApart(h, func() bool { return w.matchesBefore(rule, r, l) }) {
+	if w.isApart(h, func() bool { return w.firesBefore(rule, l) }) {
 		return
 	}
 	r.count++
@@ -369,16 +369,27 @@ func (w *worker) isApart(h Hit, before func() bool) bool {
 	return list > 0
 }
 
-// matchesBefore says whether a rule matches on the line before a line, or was
+// firesBefore says whether a rule matches on the line before a line, or was
 // stopped before it could say: a hit is rather reported than apart.
-func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
+func (w *worker) firesBefore(rule uint32, l bounds) bool {
 	if l.from == 0 {
 		return false
 	}
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
 
-	return w.matchesLine(rule, r, before) && w.meets(rule, before, &Hit{}) || w.ended(rule)
+	return w.fires(rule, before) || w.ended(rule)
+}
+
+// fires says whether a rule that is matched line by line has a match on a line that meets its
+// conditions.
+func (w *worker) fires(rule uint32, l bounds) bool {
+	if w.matcher.finders[rule] != nil {
+		_, ok := w.nextFound(rule, l.from, l.to)
+		return ok
+	}
+
+	return w.matchesLine(rule, w.state(rule), l) && w.meets(rule, l, &Hit{})
 }
 
 // count counts a hit of a multiline rule.

@@ -34,6 +34,9 @@ type Cost struct {
 // Cost estimates what matching the rule costs. That takes 0.1 ms mostly, and
 // 20 ms at worst. It fails for a pattern that a rule can't have.
 func (r Rule) Cost() (Cost, error) {
+	if r.Type == TypeSpelling {
+		return Cost{PerMiB: spellingTime}, nil
+	}
 	looked := r.ToMatch()
 	c, err := match.CostOf(looked.Pattern, looked.Multiline)
 	if err != nil {

@@ -53,6 +53,10 @@ func Digest(rules []Rule, exclude ...string) string {
 			d.text("fix") // which is no full id, so no other rule begins so
 			d.text(*r.Fix)
 		}
+		if len(r.Words) > 0 {
+			d.text("words") // likewise
+			d.text(string(CompactJSON(r.Words)))
+		}
 	}
 
 	d.set(exclude)

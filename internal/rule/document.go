@@ -52,6 +52,9 @@ type Document struct {
 	Sinks      []structure.Condition `json:"sinks,omitempty" yaml:"sinks,omitempty"`
 	Sanitizers []structure.Condition `json:"sanitizers,omitempty" yaml:"sanitizers,omitempty"`
 
+	// What a rule of type spelling finds beside the common words, see Rule.Words.
+	Words map[string]string `json:"words,omitempty" yaml:"words,omitempty"`
+
 	Cases      *CasesDocument `json:"cases,omitempty" yaml:"cases,omitempty"`
 	References []string       `json:"references,omitempty" yaml:"references,omitempty"`
 }
@@ -76,7 +79,7 @@ func (r Rule) Document() Document {
 		References: r.References,
 		Entropy:    entropyDocument(r.Conditions.Entropy), Checksum: r.Conditions.Checksum,
 		Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, Fix: r.Fix,
+		Supersedes: r.Supersedes, Fix: r.Fix, Words: r.Words,
 	}
 	d.ask(r.Structure)
 	d.Sources, d.Sinks, d.Sanitizers = r.Taint.Sources, r.Taint.Sinks, r.Taint.Sanitizers
@@ -112,6 +115,7 @@ func (d Document) Rule() Rule {
 		Conditions: d.conditions(), Supersedes: d.Supersedes, Confidence: d.Confidence, Fix: d.Fix,
 		Structure: d.asked(),
 		Taint:     Taint{d.Sources, d.Sinks, d.Sanitizers},
+		Words:     d.Words,
 	}
 	r.Severity, _ = ParseSeverity(d.Severity)
 	if d.Paths != nil {

@@ -108,7 +108,10 @@ func (r PlaceReader) stillMatches(f *fixer, rule int, lines []byte, part match.S
 
 // fixPlace finds again what a rule matched at a hit.
 func (r PlaceReader) fixPlace(f *fixer, lines match.Lines, rule int, hit match.Hit) (p fixPlace, ok bool) {
-	if f.pattern != "" {
+	switch {
+	case f.list != nil:
+		return f.wordFixPlace(lines, hit)
+	case f.pattern != "":
 		return r.regexPlace(f, lines, rule, hit)
 	}
 

@@ -303,6 +303,7 @@ func (d *decoder) rule(n *yaml.Node, place string, kind fileKind) (r Rule) {
 	d.conditions(&r, known)
 	d.structure(&r, known)
 	d.taint(&r, known)
+	d.words(&r, known)
 	if kind != repositoryFile {
 		known["scope"], known["repo"] = d.text((*string)(&r.Scope)), d.text(&r.Repo)
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/spelling"
 )
 
 // Bounds of fixes.
@@ -27,7 +28,8 @@ const (
 // fixer is what the edits of a rule are made by.
 type fixer struct {
 	parts   []fixPart
-	pattern string // of a regex rule; "" for others
+	pattern string         // of a regex rule; "" for others
+	list    *spelling.List // of a spelling rule; nil for others
 }
 
 // fixPart is a piece of a Fix: a text, or what stands for something that was matched.
@@ -81,6 +83,8 @@ func checkFix(v *errs.Violations, r Rule) {
 		return
 	}
 	switch {
+	case r.Type == TypeSpelling:
+		v.Add("fix", "is not allowed with type %q: its findings have the right word as their fix", TypeSpelling)
 	case r.Type == TypeTaint:
 		v.Add("fix", "is not allowed with type %q: what makes a value harmless depends on what it is for", TypeTaint)
 	case r.Redact:
@@ -150,8 +154,15 @@ func groupOf(re *regexp.Regexp, name string) int {
 	return re.SubexpIndex(name)
 }
 
+// HasFix reports whether findings of the rule may have a fix.
+func (r Rule) HasFix() bool { return r.Fix != nil || r.Type == TypeSpelling }
+
 // newFixer returns nil for a rule without a fix.
 func newFixer(r Rule) *fixer {
+	if r.Type == TypeSpelling {
+		list := spelling.NewList(r.Words)
+		return &fixer{parts: []fixPart{{name: "word"}}, list: &list}
+	}
 	if r.Fix == nil {
 		return nil
 	}

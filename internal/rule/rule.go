@@ -116,7 +116,7 @@ const (
 // Rule is one check.
 type Rule struct {
 	ID         string // `name` or `category/name`, as it was given
-	Type       string // TypeRegex, TypeStructure or TypeTaint
+	Type       string // TypeRegex, TypeStructure, TypeTaint or TypeSpelling
 	Pattern    string
 	Message    string
 	Severity   Severity
@@ -132,6 +132,7 @@ type Rule struct {
 	Conditions match.Conditions    // that a match must meet to be a hit
 	Structure  structure.Condition // what a structure rule asks beside its pattern
 	Taint      Taint               // what a taint rule asks
+	Words      map[string]string   // misspelt words of a spelling rule beside the common ones, and how they are spelt
 	Confidence Confidence          // "" for ConfidenceMedium
 	Fix        *string             // what takes the place of what it matched, see fixParts; nil for nothing
 	Supersedes []string            // ids of rules that have no hit on a line on which this one has

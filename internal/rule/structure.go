@@ -11,6 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/spelling"
 	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
@@ -23,6 +24,7 @@ const (
 	TypeRegex     = "regex"     // an RE2 regular expression
 	TypeStructure = "structure" // code as internal/structure has it
 	TypeTaint     = "taint"     // values as internal/taint follows them
+	TypeSpelling  = "spelling"  // misspelt words as internal/spelling knows them
 )
 
 // workOfStep is the work, as match.Limit has it, of a step of matching structure.
@@ -54,11 +56,12 @@ func (r Rule) condition() structure.Condition {
 // with other fields for its type.
 func (r Rule) checkPattern(v *errs.Violations) error {
 	r.checkTaint(v)
+	r.checkSpelling(v)
 	if r.Type != TypeStructure {
 		for _, field := range r.Structure.Fields() {
 			v.Add(field, "is for rules of type %q", TypeStructure)
 		}
-		if r.Type == TypeTaint {
+		if r.Type == TypeTaint || r.Type == TypeSpelling {
 			return nil
 		}
 		if r.Pattern == "" {
@@ -142,7 +145,13 @@ func (r Rule) ToMatch() match.Rule { return r.toMatch(r.finders(), r.taints(), m
 func (r Rule) toMatch(
 	own perLanguage[structure.Finder], t perLanguage[taintFinders], costs map[string]float64,
 ) match.Rule {
-	if r.Type != TypeStructure && r.Type != TypeTaint {
+	switch r.Type {
+	case TypeStructure, TypeTaint:
+	case TypeSpelling:
+		return match.Rule{
+			Finder: spelling.NewList(r.Words), Placed: len(r.In) > 0, Conditions: r.Conditions,
+		}
+	default:
 		return match.Rule{
 			Pattern: r.Pattern, Multiline: r.Multiline, Placed: len(r.In) > 0, Conditions: r.Conditions,
 		}

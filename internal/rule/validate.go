@@ -153,17 +153,20 @@ func (t *trials) violations(ctx context.Context, r Rule) errs.Violations {
 
 var errRequired = errors.New("is required")
 
+// types are those of rules.
+var types = []string{TypeRegex, TypeStructure, TypeTaint, TypeSpelling}
+
 // checkType says what is wrong with the type of a rule.
 func checkType(word string) error {
-	switch word {
-	case TypeRegex, TypeStructure, TypeTaint:
+	known := strings.Join(types, ", ")
+	switch {
+	case slices.Contains(types, word):
 		return nil
-	case "":
-		return fmt.Errorf("is required; known types: %s, %s, %s", TypeRegex, TypeStructure, TypeTaint)
+	case word == "":
+		return fmt.Errorf("is required; known types: %s", known)
 	}
 
-	return fmt.Errorf("%s is not a type of rule; known types: %s, %s, %s", strings.TrimSpace(shown(word, "this")),
-		TypeRegex, TypeStructure, TypeTaint)
+	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), known)
 }
 
 func checkMessage(v *errs.Violations, message string) {

@@ -219,7 +219,7 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 		if r.Type == rule.TypeTaint {
 			f.Steps = s.steps(ctx, h)
 		}
-		if r.Fix != nil {
+		if r.HasFix() {
 			f.Fix = s.fix(ctx, h)
 		}
 

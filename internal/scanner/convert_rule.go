@@ -38,6 +38,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Supersedes:  r.Supersedes,
 		Confidence:  string(r.Confidence),
 		Fix:         r.Fix,
+		Words:       r.Words,
 	}
 	if len(r.Structure.Fields()) > 0 {
 		out.Structure = string(rule.CompactJSON(r.Structure))
@@ -109,6 +110,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Taint:      followed,
 		Confidence: rule.Confidence(p.GetConfidence()),
 		Fix:        p.Fix,
+		Words:      p.GetWords(),
 	}, nil
 }
 

@@ -63,6 +63,7 @@ type ruleConditions struct {
 	Fix        *string             `json:"fix,omitempty"`
 	Structure  structure.Condition `json:"structure,omitzero"`
 	Taint      rule.Taint          `json:"taint,omitzero"`
+	Words      map[string]string   `json:"words,omitempty"`
 }
 
 // rule makes the domain's rule of the row.
@@ -87,6 +88,7 @@ func (r ruleRow) rule() rule.Rule {
 		Fix:        c.Fix,
 		Structure:  c.Structure,
 		Taint:      c.Taint,
+		Words:      c.Words,
 		Confidence: r.Confidence,
 		Skip:       r.Skip.value,
 		References: r.References.value, Disabled: !r.Enabled, Mode: r.Mode, Origin: origin, Etag: r.Etag,
@@ -106,7 +108,7 @@ func rowOf(ctx context.Context, org string, r rule.Rule, document []byte) ruleRo
 		Places: jsonOf[[]rule.Place]{r.In},
 		Conditions: jsonOf[ruleConditions]{ruleConditions{
 			r.Conditions.Entropy, r.Conditions.Checksum, r.Conditions.Stopwords, r.Conditions.Allow, r.Supersedes, r.Fix,
-			r.Structure, r.Taint,
+			r.Structure, r.Taint, r.Words,
 		}},
 		Skip: jsonOf[[]string]{r.Skip}, Confidence: r.Sureness(),
 		Enabled: !r.Disabled, Mode: cmp.Or(r.Mode, rule.ModeEnforce), Etag: rule.EtagOf(document),

@@ -264,10 +264,3 @@ func about(e rule.EntropyDocument) (text string) {
 	}
 	return text
 }
-
-// sureness are the confidences in words.
-var sureness = map[rule.Confidence]string{
-	rule.ConfidenceHigh:   "high: right in at least 9 of 10 findings",
-	rule.ConfidenceMedium: "medium: right in at least 7 of 10 findings",
-	rule.ConfidenceLow:    "low: often wrong, so what it finds is hidden unless the policy counts it",
-}

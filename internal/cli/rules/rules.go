@@ -128,13 +128,14 @@ type known struct {
 	Supersedes []string              `json:"supersedes,omitempty"`
 	Fix        *string               `json:"fix,omitempty"`
 	rule.Taint
-	Match      []string `json:"match,omitempty"`
-	NoMatch    []string `json:"no_match,omitempty"`
-	References []string `json:"references,omitempty"`
-	Disabled   bool     `json:"disabled"`
-	Overridden bool     `json:"overridden"`
-	Cost       *cost    `json:"cost,omitempty"`
-	File       *inFile  `json:"file,omitempty"` // how the rule looks at it
+	Words      map[string]string `json:"words,omitempty"` // of a spelling rule, beside the common ones
+	Match      []string          `json:"match,omitempty"`
+	NoMatch    []string          `json:"no_match,omitempty"`
+	References []string          `json:"references,omitempty"`
+	Disabled   bool              `json:"disabled"`
+	Overridden bool              `json:"overridden"`
+	Cost       *cost             `json:"cost,omitempty"`
+	File       *inFile           `json:"file,omitempty"` // how the rule looks at it
 
 	rule          rule.Rule
 	excludedFiles []string // by the rules file, from all rules
@@ -160,7 +161,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
 		References: r.References, Languages: r.Languages, In: r.In, Skip: r.Skip, rule: r,
 		Entropy: r.Document().Entropy, Stopwords: r.Conditions.Stopwords, Allow: r.Conditions.Allow,
-		Supersedes: r.Supersedes, Fix: r.Fix, Taint: r.Taint, Conditions: conditions,
+		Supersedes: r.Supersedes, Fix: r.Fix, Taint: r.Taint, Words: r.Words, Conditions: conditions,
 	}
 }
 
@@ -347,19 +348,9 @@ func (k known) text(price string) string {
 	row("Sources", conditions(k.Sources)...)
 	row("Sinks", conditions(k.Sinks)...)
 	row("Sanitizers", conditions(k.Sanitizers)...)
-	on := "each added line on its own"
-	if k.Multiline {
-		on = "the whole file, when it touches an added line"
-	}
-	switch k.rule.Type {
-	case rule.TypeStructure:
-		on = "tokens and brackets, when it touches an added line"
-	case rule.TypeTaint:
-		on = "values inside a function, when the source or the sink is on an added line"
-	}
 	row("Confidence", sureness[k.rule.Sureness()])
 	row("Conditions", string(k.Conditions))
-	row("Matched on", on)
+	row("Matched on", matchedOn(k.rule))
 	row("Only in", strings.Join(rule.WordsOf(k.In), "  "))
 	if len(k.Include) > 0 || len(k.Languages) == 0 {
 		row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
@@ -379,6 +370,10 @@ func (k known) text(price string) string {
 	row("Unless", strings.Join(k.Stopwords, "  "))
 	row("Nor if", k.Allow...)
 	row("Instead of", strings.Join(k.Supersedes, "  "))
+	if k.rule.Type == rule.TypeSpelling {
+		row("Words", fmt.Sprintf("common misspellings, and %d of the rule's own", len(k.Words)))
+		row("Fix", "the word as it is spelt")
+	}
 	if k.Fix != nil {
 		row("Fix", cmp.Or(*k.Fix, "what it matches is removed"))
 	}

@@ -58,6 +58,7 @@ func storedRule(t *testing.T, h Harness) {
 			},
 			Supersedes: []string{"other"},
 			Fix:        new(""),
+			Words:      map[string]string{"doesnt": "doesn't", "atleast": "at least"},
 			Confidence: rule.ConfidenceHigh,
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},

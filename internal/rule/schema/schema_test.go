@@ -135,6 +135,7 @@ func TestIsThatOfTheParser(t *testing.T) {
 	}
 
 	for path, want := range map[string]int{
+		properties + ".words.maxProperties":                        rule.MaxWords,
 		"properties.disable.maxItems":                              rule.MaxFileDisabled,
 		"properties.exclude.maxItems":                              rule.MaxFileExcludes,
 		"properties.override.maxProperties":                        rule.MaxFileOverrides,

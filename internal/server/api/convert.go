@@ -222,7 +222,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		Entropy: toEntropy(r.Conditions.Entropy), Checksum: given(r.Conditions.Checksum),
 		Stopwords: each(r.Conditions.Stopwords, text), Allow: each(r.Conditions.Allow, text),
 		Supersedes: each(r.Supersedes, text),
-		Skip:       each(r.Skip, text), Confidence: toConfidence(r.Sureness()), Fix: r.Fix,
+		Skip:       each(r.Skip, text), Confidence: toConfidence(r.Sureness()), Fix: r.Fix, Words: toWords(r.Words),
 		Enabled: new(!r.Disabled), Etag: r.Etag,
 		CreatedAt: toTime(r.CreatedAt), CreatedBy: given(r.CreatedBy),
 		UpdatedAt: toTime(r.UpdatedAt), UpdatedBy: given(r.UpdatedBy),
@@ -241,6 +241,18 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 		out.Cases = &prwardenv1.Rule_Cases{Match: each(r.Cases.Match, text), NoMatch: each(r.Cases.NoMatch, text)}
 	}
 	return out
+}
+
+// toWords returns the words of a spelling rule as text that can be sent.
+func toWords(words map[string]string) map[string]string {
+	if len(words) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(words))
+	for wrong, right := range words {
+		all[text(wrong)] = text(right)
+	}
+	return all
 }
 
 func toEntropy(e *match.Entropy) *prwardenv1.Rule_Entropy {
@@ -302,7 +314,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Conditions: fromConditions(r),
 		Supersedes: r.GetSupersedes(),
 		Confidence: rule.Confidence(word(r.GetConfidence())),
-		Structure:  fromStructure(r), Taint: fromTaint(r),
+		Structure:  fromStructure(r), Taint: fromTaint(r), Words: r.GetWords(),
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	if r != nil {

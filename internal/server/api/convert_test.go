@@ -203,6 +203,7 @@ func TestRuleThereAndBack(t *testing.T) {
 			Sources: []structure.Condition{{Pattern: "s"}}, Sinks: []structure.Condition{fullCondition()},
 			Sanitizers: []structure.Condition{{Pattern: "c"}},
 		},
+		Words:     map[string]string{"doesnt": "doesn't"},
 		CreatedAt: day, CreatedBy: "key:key_a", UpdatedAt: day, UpdatedBy: "key:key_b",
 	}
 

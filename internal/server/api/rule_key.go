@@ -179,6 +179,7 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 		Conditions: fromConditions(req),
 		Structure:  fromStructure(req),
 		Taint:      fromTaint(req),
+		Words:      req.GetWords(),
 	}
 	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())
 	if err != nil {

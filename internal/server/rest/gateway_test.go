@@ -73,7 +73,7 @@ func TestSuccess(t *testing.T) {
 			`{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning","scope":"org",
 			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z",
 			"enabled":true,"mode":"enforce","etag":"e1","languages":[],"in":[],"skip":[],"allow":[],"stopwords":[],"supersedes":[],"confidence":"medium",
-			"any":[],"all":[],"depth":"","where":{},"focus":"","sources":[],"sinks":[],"sanitizers":[],
+			"any":[],"all":[],"depth":"","where":{},"focus":"","sources":[],"sinks":[],"sanitizers":[],"words":{},
 			"matching_cost":{"microseconds_per_mib":1,"weak":false},"feedback":{"since":"2026-10-22","until":"2026-11-20",
 			"found":0,"decided":0,"false_positives":0}}`},
 		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200,

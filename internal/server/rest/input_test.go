@@ -119,7 +119,7 @@ func TestCheckJSON(t *testing.T) {
 			"pr_number: must be an integer from -2147483648 to 2147483647 (line 2, column 13)"},
 		"large number": {review, `{"pr_number":2147483648}`,
 			"pr_number: must be an integer from -2147483648 to 2147483647 (line 1, column 14)"},
-		"unknown word": {rule, `{"type":"ast"}`, "type: must be one of `regex`, `structure`, `taint` (line 1, column 9)"},
+		"unknown word": {rule, `{"type":"ast"}`, "type: must be one of `regex`, `structure`, `taint`, `spelling` (line 1, column 9)"},
 		"item of a list": {rule, `{"paths":{"include":[1]}}`, "body: is not valid JSON for this call: " +
 			"invalid value for string field include: 1 (line 1, column 22)"},
 		"time": {key, `{"expires_at":"x"}`,

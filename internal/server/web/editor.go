@@ -86,15 +86,15 @@ func (h *Handler) editRulePage(v *visit) error {
 	return h.showEditor(v, http.StatusOK, editorView{ruleForm: formOf(found.GetRule())})
 }
 
-// mayBeForm says what is wrong with a rule for the form, which has no conditions.
+// mayBeForm says what is wrong with a rule for the form, which has no sources and no words.
 func mayBeForm(r *prwardenv1.Rule) error {
-	if r.GetType() != prwardenv1.Rule_taint {
+	if r.GetType() != prwardenv1.Rule_taint && r.GetType() != prwardenv1.Rule_spelling {
 		return nil
 	}
 
 	return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
-		"Rules of type taint are written in a file: copy %s below *In a rules file*, or use `prwarden rules pull` and "+
-			"`prwarden rules push`.", r.GetId())
+		"Rules of type %s are written in a file: copy %s below *In a rules file*, or use `prwarden rules pull` and "+
+			"`prwarden rules push`.", r.GetType(), r.GetId())
 }
 
 // maxCases is how many examples of a kind a rule has at most, as the API allows.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -124,6 +126,16 @@ func placesText(list []*prwardenv1.Condition) string {
 		if proto.Size(c) > proto.Size(&prwardenv1.Condition{Pattern: c.GetPattern()}) {
 			lines[i] = compactText(c)
 		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// wordsText is misspelt words and what is right, a line each.
+func wordsText(words map[string]string) string {
+	lines := make([]string, 0, len(words))
+	for _, wrong := range slices.Sorted(maps.Keys(words)) {
+		lines = append(lines, wrong+": "+words[wrong])
 	}
 
 	return strings.Join(lines, "\n")

@@ -96,6 +96,11 @@ const (
 	// `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
 	// `checksum`, `stopwords` and `allow`.
 	Rule_taint Rule_Type = 3
+	// Misspelt English words, found line by line and told from a list of common ones and
+	// `words`. Findings have the right word as their fix. It has none of `pattern`,
+	// `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+	// that are right.
+	Rule_spelling Rule_Type = 4
 )
 
 // Enum value maps for Rule_Type.
@@ -105,12 +110,14 @@ var (
 		1: "regex",
 		2: "structure",
 		3: "taint",
+		4: "spelling",
 	}
 	Rule_Type_value = map[string]int32{
 		"unspecified": 0,
 		"regex":       1,
 		"structure":   2,
 		"taint":       3,
+		"spelling":    4,
 	}
 )
 
@@ -341,8 +348,8 @@ type Rule struct {
 	// not one that matches the empty string. With type `structure` code of at most 1,024
 	// bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
 	// `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with
-	// type `structure` `any` or `all` may stand for it, and type
-	// `taint` has none.
+	// type `structure` `any` or `all` may stand for it, and the
+	// types `taint` and `spelling` have none.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// What a finding says: 1 to 1,000 characters.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -450,13 +457,19 @@ type Rule struct {
 	// What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
 	// `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
 	// `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-	// type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+	// type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+	// offered.
 	Fix *string `protobuf:"bytes,29,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
 	// A match is a hit only when its text, or that of `entropy.group`, ends in the right
 	// checksum, as tokens of these have it: `github` (classic tokens; npm's, too), `gitlab`
 	// (routable tokens) or `grafana` (tokens of service accounts). docs/rules.md has how each
 	// is made. Absent, or empty in a request, for no checksum.
-	Checksum      *string `protobuf:"bytes,30,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
+	Checksum *string `protobuf:"bytes,30,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
+	// With type `spelling`, misspelt words beside the common ones and instead of them, and how
+	// each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+	// is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+	// bytes, and is no misspelt word itself. Refused with other types.
+	Words         map[string]string `protobuf:"bytes,31,rep,name=words,proto3" json:"words,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -790,6 +803,13 @@ func (x *Rule) GetChecksum() string {
 		return *x.Checksum
 	}
 	return ""
+}
+
+func (x *Rule) GetWords() map[string]string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
 }
 
 // MatchingCost is what a rule is expected to cost a review. It is an estimate
@@ -1948,7 +1968,9 @@ type TestRuleRequest struct {
 	// What makes values harmless.
 	Sanitizers []*Condition `protobuf:"bytes,22,rep,name=sanitizers,proto3" json:"sanitizers,omitempty"`
 	// As in a rule.
-	Checksum      *string `protobuf:"bytes,23,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
+	Checksum *string `protobuf:"bytes,23,opt,name=checksum,proto3,oneof" json:"checksum,omitempty"`
+	// As Rule.words.
+	Words         map[string]string `protobuf:"bytes,31,rep,name=words,proto3" json:"words,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2135,6 +2157,13 @@ func (x *TestRuleRequest) GetChecksum() string {
 		return *x.Checksum
 	}
 	return ""
+}
+
+func (x *TestRuleRequest) GetWords() map[string]string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
 }
 
 // Response of TestRule.
@@ -2605,7 +2634,7 @@ type ListRuleHistoryResponse_Entry struct {
 
 func (x *ListRuleHistoryResponse_Entry) Reset() {
 	*x = ListRuleHistoryResponse_Entry{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2646,7 @@ func (x *ListRuleHistoryResponse_Entry) String() string {
 func (*ListRuleHistoryResponse_Entry) ProtoMessage() {}
 
 func (x *ListRuleHistoryResponse_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[31]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2678,7 +2707,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2719,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[33]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2751,7 +2780,7 @@ type TryRulesResponse_RuleHits struct {
 
 func (x *TryRulesResponse_RuleHits) Reset() {
 	*x = TryRulesResponse_RuleHits{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2763,7 +2792,7 @@ func (x *TryRulesResponse_RuleHits) String() string {
 func (*TryRulesResponse_RuleHits) ProtoMessage() {}
 
 func (x *TryRulesResponse_RuleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[34]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2831,7 +2860,7 @@ type TryRulesResponse_PullRequest struct {
 
 func (x *TryRulesResponse_PullRequest) Reset() {
 	*x = TryRulesResponse_PullRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +2872,7 @@ func (x *TryRulesResponse_PullRequest) String() string {
 func (*TryRulesResponse_PullRequest) ProtoMessage() {}
 
 func (x *TryRulesResponse_PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[35]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2923,7 +2952,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xa1\x1f\n" +
+	"\x06_scope\"\xc5 \n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12 \n" +
@@ -2988,7 +3017,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"confidence\x18\x1b \x01(\x0e2\x1d.prwarden.v1.Confidence.LevelB\b\xbaH\x05\x82\x01\x02\x10\x01H\fR\n" +
 	"confidence\x88\x01\x01\x12\x1f\n" +
 	"\x03fix\x18\x1d \x01(\tB\b\xbaH\x05r\x03(\x80\bH\rR\x03fix\x88\x01\x01\x12A\n" +
-	"\bchecksum\x18\x1e \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x0eR\bchecksum\x88\x01\x01\x1aa\n" +
+	"\bchecksum\x18\x1e \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x0eR\bchecksum\x88\x01\x01\x12M\n" +
+	"\x05words\x18\x1f \x03(\v2\x1c.prwarden.v1.Rule.WordsEntryB\x19\xbaH\x16\x9a\x01\x13\x10\xe8\a\"\x06r\x04\x10\x03\x182*\x06r\x04\x10\x01\x182R\x05words\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -3003,16 +3033,21 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"WhereEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\"<\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\x1a8\n" +
+	"\n" +
+	"WordsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"J\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
 	"\x05regex\x10\x01\x12\r\n" +
 	"\tstructure\x10\x02\x12\t\n" +
-	"\x05taint\x10\x03\"6\n" +
+	"\x05taint\x10\x03\x12\f\n" +
+	"\bspelling\x10\x04\"6\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10mode_unspecified\x10\x00\x12\v\n" +
 	"\aenforce\x10\x01\x12\v\n" +
-	"\aobserve\x10\x02:\xf0\a\x92A\xec\a2\xe9\a{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}, \"feedback\": {\"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"found\": 31, \"decided\": 5, \"false_positives\": 2}}B\a\n" +
+	"\aobserve\x10\x02:\xfd\a\x92A\xf9\a2\xf6\a{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"languages\": [\"go\"], \"in\": [], \"skip\": [\"generated\"], \"allow\": [], \"stopwords\": [], \"supersedes\": [], \"confidence\": \"high\", \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"any\": [], \"all\": [], \"depth\": \"\", \"where\": {}, \"focus\": \"\", \"sources\": [], \"sinks\": [], \"sanitizers\": [], \"words\": {}, \"enabled\": true, \"mode\": \"enforce\", \"etag\": \"7d3c5b0f6a1e4c2898f0e2d1b3a4c5d6\", \"created_at\": \"2026-11-20T09:30:00Z\", \"created_by\": \"key:key_01k9w3t5zq8h4m2x\", \"updated_at\": \"2026-11-20T09:30:00Z\", \"updated_by\": \"key:key_01k9w3t5zq8h4m2x\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}, \"feedback\": {\"since\": \"2026-10-22\", \"until\": \"2026-11-20\", \"found\": 31, \"decided\": 5, \"false_positives\": 2}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
@@ -3042,7 +3077,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x0ffalse_positives\x18\x05 \x01(\x05R\x0efalsePositives\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 697, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 691, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
 	"\x10ListRulesRequest\x12j\n" +
 	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\x9b\a\n" +
 	"\x11ListRulesResponse\x120\n" +
@@ -3113,8 +3148,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12C\n" +
 	"\x06action\x18\x03 \x01(\x0e2\x1e.prwarden.v1.RuleChange.ActionB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06action\x88\x01\x01\x12%\n" +
 	"\x04rule\x18\x04 \x01(\v2\x11.prwarden.v1.RuleR\x04ruleB\t\n" +
-	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\xf2\n" +
-	"\n" +
+	"\a_action:\x7f\x92A|2z{\"entries\": [{\"at\": \"2026-11-20T09:30:00Z\", \"by\": \"key:key_01k9w3t5zq8h4m2x\", \"action\": \"delete\"}], \"next_page_token\": \"\"}\"\x86\f\n" +
 	"\x0fTestRuleRequest\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12 \n" +
 	"\apattern\x18\x02 \x01(\tB\x06\x92A\x03x\x80\bR\apattern\x12\x1c\n" +
@@ -3142,11 +3176,16 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
 	"sanitizers\x18\x16 \x03(\v2\x16.prwarden.v1.ConditionB\b\xbaH\x05\x92\x01\x02\x102R\n" +
 	"sanitizers\x12A\n" +
-	"\bchecksum\x18\x17 \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x05R\bchecksum\x88\x01\x01\x1aU\n" +
+	"\bchecksum\x18\x17 \x01(\tB \x92A\x1d\x8a\x01\x1a^(github|gitlab|grafana)?$H\x05R\bchecksum\x88\x01\x01\x12X\n" +
+	"\x05words\x18\x1f \x03(\v2'.prwarden.v1.TestRuleRequest.WordsEntryB\x19\xbaH\x16\x9a\x01\x13\x10\xe8\a\"\x06r\x04\x10\x03\x182*\x06r\x04\x10\x01\x182R\x05words\x1aU\n" +
 	"\n" +
 	"WhereEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.prwarden.v1.Condition.TestR\x05value:\x028\x01\x1a8\n" +
+	"\n" +
+	"WordsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
 	"\x05_typeB\x06\n" +
 	"\x04_notB\t\n" +
 	"\a_insideB\r\n" +
@@ -3234,7 +3273,7 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),                    // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                        // 1: prwarden.v1.Rule.Type
@@ -3271,109 +3310,113 @@ var file_prwarden_v1_rule_proto_goTypes = []any{
 	(*Rule_Cases)(nil),                    // 32: prwarden.v1.Rule.Cases
 	(*Rule_Entropy)(nil),                  // 33: prwarden.v1.Rule.Entropy
 	nil,                                   // 34: prwarden.v1.Rule.WhereEntry
-	(*ListRuleHistoryResponse_Entry)(nil), // 35: prwarden.v1.ListRuleHistoryResponse.Entry
-	nil,                                   // 36: prwarden.v1.TestRuleRequest.WhereEntry
-	(*TestRuleResponse_Hit)(nil),          // 37: prwarden.v1.TestRuleResponse.Hit
-	(*TryRulesResponse_RuleHits)(nil),     // 38: prwarden.v1.TryRulesResponse.RuleHits
-	(*TryRulesResponse_PullRequest)(nil),  // 39: prwarden.v1.TryRulesResponse.PullRequest
-	(Severity_Level)(0),                   // 40: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil),         // 41: google.protobuf.Timestamp
-	(*Condition)(nil),                     // 42: prwarden.v1.Condition
-	(Confidence_Level)(0),                 // 43: prwarden.v1.Confidence.Level
-	(*fieldmaskpb.FieldMask)(nil),         // 44: google.protobuf.FieldMask
-	(*Condition_Test)(nil),                // 45: prwarden.v1.Condition.Test
-	(*Finding)(nil),                       // 46: prwarden.v1.Finding
-	(*ReviewError)(nil),                   // 47: prwarden.v1.ReviewError
+	nil,                                   // 35: prwarden.v1.Rule.WordsEntry
+	(*ListRuleHistoryResponse_Entry)(nil), // 36: prwarden.v1.ListRuleHistoryResponse.Entry
+	nil,                                   // 37: prwarden.v1.TestRuleRequest.WhereEntry
+	nil,                                   // 38: prwarden.v1.TestRuleRequest.WordsEntry
+	(*TestRuleResponse_Hit)(nil),          // 39: prwarden.v1.TestRuleResponse.Hit
+	(*TryRulesResponse_RuleHits)(nil),     // 40: prwarden.v1.TryRulesResponse.RuleHits
+	(*TryRulesResponse_PullRequest)(nil),  // 41: prwarden.v1.TryRulesResponse.PullRequest
+	(Severity_Level)(0),                   // 42: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil),         // 43: google.protobuf.Timestamp
+	(*Condition)(nil),                     // 44: prwarden.v1.Condition
+	(Confidence_Level)(0),                 // 45: prwarden.v1.Confidence.Level
+	(*fieldmaskpb.FieldMask)(nil),         // 46: google.protobuf.FieldMask
+	(*Condition_Test)(nil),                // 47: prwarden.v1.Condition.Test
+	(*Finding)(nil),                       // 48: prwarden.v1.Finding
+	(*ReviewError)(nil),                   // 49: prwarden.v1.ReviewError
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	40, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	42, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
 	31, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
 	32, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	41, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	43, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
-	42, // 8: prwarden.v1.Rule.any:type_name -> prwarden.v1.Condition
-	42, // 9: prwarden.v1.Rule.all:type_name -> prwarden.v1.Condition
-	42, // 10: prwarden.v1.Rule.not:type_name -> prwarden.v1.Condition
-	42, // 11: prwarden.v1.Rule.inside:type_name -> prwarden.v1.Condition
-	42, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
-	42, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
+	44, // 8: prwarden.v1.Rule.any:type_name -> prwarden.v1.Condition
+	44, // 9: prwarden.v1.Rule.all:type_name -> prwarden.v1.Condition
+	44, // 10: prwarden.v1.Rule.not:type_name -> prwarden.v1.Condition
+	44, // 11: prwarden.v1.Rule.inside:type_name -> prwarden.v1.Condition
+	44, // 12: prwarden.v1.Rule.not_inside:type_name -> prwarden.v1.Condition
+	44, // 13: prwarden.v1.Rule.has:type_name -> prwarden.v1.Condition
 	34, // 14: prwarden.v1.Rule.where:type_name -> prwarden.v1.Rule.WhereEntry
-	42, // 15: prwarden.v1.Rule.sources:type_name -> prwarden.v1.Condition
-	42, // 16: prwarden.v1.Rule.sinks:type_name -> prwarden.v1.Condition
-	42, // 17: prwarden.v1.Rule.sanitizers:type_name -> prwarden.v1.Condition
+	44, // 15: prwarden.v1.Rule.sources:type_name -> prwarden.v1.Condition
+	44, // 16: prwarden.v1.Rule.sinks:type_name -> prwarden.v1.Condition
+	44, // 17: prwarden.v1.Rule.sanitizers:type_name -> prwarden.v1.Condition
 	2,  // 18: prwarden.v1.Rule.mode:type_name -> prwarden.v1.Rule.Mode
 	33, // 19: prwarden.v1.Rule.entropy:type_name -> prwarden.v1.Rule.Entropy
-	41, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
+	43, // 20: prwarden.v1.Rule.updated_at:type_name -> google.protobuf.Timestamp
 	7,  // 21: prwarden.v1.Rule.feedback:type_name -> prwarden.v1.RuleFeedback
-	43, // 22: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
-	4,  // 23: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	5,  // 24: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	5,  // 25: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 26: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	5,  // 27: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 28: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	44, // 29: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 30: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	5,  // 31: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
-	3,  // 32: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
-	19, // 33: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
-	5,  // 34: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
-	35, // 35: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
-	1,  // 36: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	33, // 37: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
-	42, // 38: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
-	42, // 39: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
-	42, // 40: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
-	42, // 41: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
-	42, // 42: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
-	42, // 43: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
-	36, // 44: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
-	42, // 45: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
-	42, // 46: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
-	42, // 47: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
-	37, // 48: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 49: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
-	5,  // 50: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
-	38, // 51: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
-	39, // 52: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
-	45, // 53: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	41, // 54: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
-	3,  // 55: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
-	5,  // 56: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
-	45, // 57: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
-	6,  // 58: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
-	46, // 59: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
-	47, // 60: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
-	8,  // 61: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	10, // 62: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	12, // 63: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	14, // 64: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	16, // 65: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
-	18, // 66: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
-	21, // 67: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
-	23, // 68: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
-	25, // 69: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	27, // 70: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
-	29, // 71: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	9,  // 72: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	11, // 73: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	13, // 74: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	15, // 75: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	17, // 76: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
-	20, // 77: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
-	22, // 78: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
-	24, // 79: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
-	26, // 80: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	28, // 81: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
-	30, // 82: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	72, // [72:83] is the sub-list for method output_type
-	61, // [61:72] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	45, // 22: prwarden.v1.Rule.confidence:type_name -> prwarden.v1.Confidence.Level
+	35, // 23: prwarden.v1.Rule.words:type_name -> prwarden.v1.Rule.WordsEntry
+	4,  // 24: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	5,  // 25: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	5,  // 26: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 27: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	5,  // 28: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 29: prwarden.v1.UpdateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	46, // 30: prwarden.v1.UpdateRuleRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 31: prwarden.v1.UpdateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	5,  // 32: prwarden.v1.BatchRulesRequest.rules:type_name -> prwarden.v1.Rule
+	3,  // 33: prwarden.v1.RuleChange.action:type_name -> prwarden.v1.RuleChange.Action
+	19, // 34: prwarden.v1.BatchRulesResponse.changes:type_name -> prwarden.v1.RuleChange
+	5,  // 35: prwarden.v1.ExportRulesResponse.rules:type_name -> prwarden.v1.Rule
+	36, // 36: prwarden.v1.ListRuleHistoryResponse.entries:type_name -> prwarden.v1.ListRuleHistoryResponse.Entry
+	1,  // 37: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	33, // 38: prwarden.v1.TestRuleRequest.entropy:type_name -> prwarden.v1.Rule.Entropy
+	44, // 39: prwarden.v1.TestRuleRequest.any:type_name -> prwarden.v1.Condition
+	44, // 40: prwarden.v1.TestRuleRequest.all:type_name -> prwarden.v1.Condition
+	44, // 41: prwarden.v1.TestRuleRequest.not:type_name -> prwarden.v1.Condition
+	44, // 42: prwarden.v1.TestRuleRequest.inside:type_name -> prwarden.v1.Condition
+	44, // 43: prwarden.v1.TestRuleRequest.not_inside:type_name -> prwarden.v1.Condition
+	44, // 44: prwarden.v1.TestRuleRequest.has:type_name -> prwarden.v1.Condition
+	37, // 45: prwarden.v1.TestRuleRequest.where:type_name -> prwarden.v1.TestRuleRequest.WhereEntry
+	44, // 46: prwarden.v1.TestRuleRequest.sources:type_name -> prwarden.v1.Condition
+	44, // 47: prwarden.v1.TestRuleRequest.sinks:type_name -> prwarden.v1.Condition
+	44, // 48: prwarden.v1.TestRuleRequest.sanitizers:type_name -> prwarden.v1.Condition
+	38, // 49: prwarden.v1.TestRuleRequest.words:type_name -> prwarden.v1.TestRuleRequest.WordsEntry
+	39, // 50: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	6,  // 51: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 52: prwarden.v1.TryRulesRequest.rules:type_name -> prwarden.v1.Rule
+	40, // 53: prwarden.v1.TryRulesResponse.rules:type_name -> prwarden.v1.TryRulesResponse.RuleHits
+	41, // 54: prwarden.v1.TryRulesResponse.pull_requests:type_name -> prwarden.v1.TryRulesResponse.PullRequest
+	47, // 55: prwarden.v1.Rule.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	43, // 56: prwarden.v1.ListRuleHistoryResponse.Entry.at:type_name -> google.protobuf.Timestamp
+	3,  // 57: prwarden.v1.ListRuleHistoryResponse.Entry.action:type_name -> prwarden.v1.RuleChange.Action
+	5,  // 58: prwarden.v1.ListRuleHistoryResponse.Entry.rule:type_name -> prwarden.v1.Rule
+	47, // 59: prwarden.v1.TestRuleRequest.WhereEntry.value:type_name -> prwarden.v1.Condition.Test
+	6,  // 60: prwarden.v1.TryRulesResponse.RuleHits.matching_cost:type_name -> prwarden.v1.MatchingCost
+	48, // 61: prwarden.v1.TryRulesResponse.PullRequest.findings:type_name -> prwarden.v1.Finding
+	49, // 62: prwarden.v1.TryRulesResponse.PullRequest.error:type_name -> prwarden.v1.ReviewError
+	8,  // 63: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	10, // 64: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	12, // 65: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	14, // 66: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	16, // 67: prwarden.v1.RuleService.UpdateRule:input_type -> prwarden.v1.UpdateRuleRequest
+	18, // 68: prwarden.v1.RuleService.BatchRules:input_type -> prwarden.v1.BatchRulesRequest
+	21, // 69: prwarden.v1.RuleService.ExportRules:input_type -> prwarden.v1.ExportRulesRequest
+	23, // 70: prwarden.v1.RuleService.ListRuleHistory:input_type -> prwarden.v1.ListRuleHistoryRequest
+	25, // 71: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	27, // 72: prwarden.v1.RuleService.TryRules:input_type -> prwarden.v1.TryRulesRequest
+	29, // 73: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	9,  // 74: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	11, // 75: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	13, // 76: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	15, // 77: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	17, // 78: prwarden.v1.RuleService.UpdateRule:output_type -> prwarden.v1.UpdateRuleResponse
+	20, // 79: prwarden.v1.RuleService.BatchRules:output_type -> prwarden.v1.BatchRulesResponse
+	22, // 80: prwarden.v1.RuleService.ExportRules:output_type -> prwarden.v1.ExportRulesResponse
+	24, // 81: prwarden.v1.RuleService.ListRuleHistory:output_type -> prwarden.v1.ListRuleHistoryResponse
+	26, // 82: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	28, // 83: prwarden.v1.RuleService.TryRules:output_type -> prwarden.v1.TryRulesResponse
+	30, // 84: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	74, // [74:85] is the sub-list for method output_type
+	63, // [63:74] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -3392,14 +3435,14 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_rule_proto_msgTypes[15].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[21].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[23].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[31].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   36,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -625,7 +625,7 @@ type ScanRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id as it was sent: `name` or `category/name`.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// `regex` or `structure`.
+	// `regex`, `structure`, `taint` or `spelling`.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// The pattern.
 	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
@@ -679,7 +679,9 @@ type ScanRule struct {
 	// As in prwarden.v1.Rule.
 	Fix *string `protobuf:"bytes,43,opt,name=fix,proto3,oneof" json:"fix,omitempty"`
 	// As in prwarden.v1.Rule; empty for none.
-	Checksum      string `protobuf:"bytes,44,opt,name=checksum,proto3" json:"checksum,omitempty"`
+	Checksum string `protobuf:"bytes,44,opt,name=checksum,proto3" json:"checksum,omitempty"`
+	// As in prwarden.v1.Rule.
+	Words         map[string]string `protobuf:"bytes,45,rep,name=words,proto3" json:"words,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -901,6 +903,13 @@ func (x *ScanRule) GetChecksum() string {
 		return x.Checksum
 	}
 	return ""
+}
+
+func (x *ScanRule) GetWords() map[string]string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
 }
 
 // ScanResponse is one message from the scanner.
@@ -2943,7 +2952,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\aguarded\x18\a \x01(\bR\aguarded\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xb4\a\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xae\b\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -2979,10 +2988,15 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tstructure\x18) \x01(\tR\tstructure\x12\x14\n" +
 	"\x05taint\x18* \x01(\tR\x05taint\x12\x15\n" +
 	"\x03fix\x18+ \x01(\tH\x00R\x03fix\x88\x01\x01\x12\x1a\n" +
-	"\bchecksum\x18, \x01(\tR\bchecksum\x1a1\n" +
+	"\bchecksum\x18, \x01(\tR\bchecksum\x12>\n" +
+	"\x05words\x18- \x03(\v2(.prwarden.scanner.v1.ScanRule.WordsEntryR\x05words\x1a1\n" +
 	"\aEntropy\x12\x10\n" +
 	"\x03min\x18\x01 \x01(\x01R\x03min\x12\x14\n" +
-	"\x05group\x18\x02 \x01(\x05R\x05group\"Z\n" +
+	"\x05group\x18\x02 \x01(\x05R\x05group\x1a8\n" +
+	"\n" +
+	"WordsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +
@@ -3177,7 +3191,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -3210,7 +3224,8 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*DiffHunk)(nil),         // 28: prwarden.scanner.v1.DiffHunk
 	(*DiffTextLine)(nil),     // 29: prwarden.scanner.v1.DiffTextLine
 	(*ScanRule_Entropy)(nil), // 30: prwarden.scanner.v1.ScanRule.Entropy
-	nil,                      // 31: prwarden.scanner.v1.ScanResult.SummaryEntry
+	nil,                      // 31: prwarden.scanner.v1.ScanRule.WordsEntry
+	nil,                      // 32: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	4,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -3220,40 +3235,41 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	7,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
 	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
 	30, // 6: prwarden.scanner.v1.ScanRule.entropy:type_name -> prwarden.scanner.v1.ScanRule.Entropy
-	9,  // 7: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	10, // 8: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	11, // 9: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	16, // 10: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	19, // 11: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	12, // 12: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	15, // 13: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	14, // 14: prwarden.scanner.v1.ScanFinding.steps:type_name -> prwarden.scanner.v1.ScanStep
-	13, // 15: prwarden.scanner.v1.ScanFinding.fix:type_name -> prwarden.scanner.v1.ScanFix
-	17, // 16: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	31, // 17: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	7,  // 18: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	18, // 19: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
-	21, // 20: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
-	22, // 21: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
-	20, // 22: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
-	24, // 23: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
-	6,  // 24: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
-	4,  // 25: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
-	9,  // 26: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	26, // 27: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
-	27, // 28: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
-	28, // 29: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
-	29, // 30: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
-	2,  // 31: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
-	3,  // 32: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	23, // 33: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
-	8,  // 34: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	25, // 35: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
-	34, // [34:36] is the sub-list for method output_type
-	32, // [32:34] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	31, // 7: prwarden.scanner.v1.ScanRule.words:type_name -> prwarden.scanner.v1.ScanRule.WordsEntry
+	9,  // 8: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	10, // 9: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	11, // 10: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	16, // 11: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	19, // 12: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	12, // 13: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	15, // 14: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	14, // 15: prwarden.scanner.v1.ScanFinding.steps:type_name -> prwarden.scanner.v1.ScanStep
+	13, // 16: prwarden.scanner.v1.ScanFinding.fix:type_name -> prwarden.scanner.v1.ScanFix
+	17, // 17: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	32, // 18: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	7,  // 19: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	18, // 20: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	21, // 21: prwarden.scanner.v1.ScanResult.exclusions:type_name -> prwarden.scanner.v1.ScanExclusions
+	22, // 22: prwarden.scanner.v1.ScanResult.switched_off:type_name -> prwarden.scanner.v1.ScanSwitchedOff
+	20, // 23: prwarden.scanner.v1.ScanResult.rule_costs:type_name -> prwarden.scanner.v1.RuleCost
+	24, // 24: prwarden.scanner.v1.DiffRequest.start:type_name -> prwarden.scanner.v1.DiffStart
+	6,  // 25: prwarden.scanner.v1.DiffRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	4,  // 26: prwarden.scanner.v1.DiffStart.scan:type_name -> prwarden.scanner.v1.ScanStart
+	9,  // 27: prwarden.scanner.v1.DiffResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	26, // 28: prwarden.scanner.v1.DiffResponse.result:type_name -> prwarden.scanner.v1.DiffResult
+	27, // 29: prwarden.scanner.v1.DiffResult.files:type_name -> prwarden.scanner.v1.DiffFile
+	28, // 30: prwarden.scanner.v1.DiffFile.hunks:type_name -> prwarden.scanner.v1.DiffHunk
+	29, // 31: prwarden.scanner.v1.DiffHunk.lines:type_name -> prwarden.scanner.v1.DiffTextLine
+	2,  // 32: prwarden.scanner.v1.DiffTextLine.kind:type_name -> prwarden.scanner.v1.DiffTextLine.Kind
+	3,  // 33: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	23, // 34: prwarden.scanner.v1.ScannerService.Diff:input_type -> prwarden.scanner.v1.DiffRequest
+	8,  // 35: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	25, // 36: prwarden.scanner.v1.ScannerService.Diff:output_type -> prwarden.scanner.v1.DiffResponse
+	35, // [35:37] is the sub-list for method output_type
+	33, // [33:35] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -3287,7 +3303,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

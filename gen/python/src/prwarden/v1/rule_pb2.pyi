@@ -112,6 +112,12 @@ class Rule(google.protobuf.message.Message):
         `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
         `checksum`, `stopwords` and `allow`.
         """
+        spelling: Rule._Type.ValueType  # 4
+        """Misspelt English words, found line by line and told from a list of common ones and
+        `words`. Findings have the right word as their fix. It has none of `pattern`,
+        `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+        that are right.
+        """
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
         """Type is the kind of check."""
@@ -131,6 +137,12 @@ class Rule(google.protobuf.message.Message):
     """Values that are followed inside functions, from `sources` to `sinks`. It needs
     `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`,
     `checksum`, `stopwords` and `allow`.
+    """
+    spelling: Rule.Type.ValueType  # 4
+    """Misspelt English words, found line by line and told from a list of common ones and
+    `words`. Findings have the right word as their fix. It has none of `pattern`,
+    `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+    that are right.
     """
 
     class _Mode:
@@ -255,6 +267,22 @@ class Rule(google.protobuf.message.Message):
         def HasField(self, field_name: typing.Literal["value", b"value"]) -> builtins.bool: ...
         def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
 
+    @typing.final
+    class WordsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.str
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.str = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     ID_FIELD_NUMBER: builtins.int
     TYPE_FIELD_NUMBER: builtins.int
     PATTERN_FIELD_NUMBER: builtins.int
@@ -298,6 +326,7 @@ class Rule(google.protobuf.message.Message):
     CONFIDENCE_FIELD_NUMBER: builtins.int
     FIX_FIELD_NUMBER: builtins.int
     CHECKSUM_FIELD_NUMBER: builtins.int
+    WORDS_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
     part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and
@@ -311,8 +340,8 @@ class Rule(google.protobuf.message.Message):
     not one that matches the empty string. With type `structure` code of at most 1,024
     bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
     `$$$X` a balanced run of tokens, and `\\$` a dollar sign. It is required, but with
-    type `structure` `any` or `all` may stand for it, and type
-    `taint` has none.
+    type `structure` `any` or `all` may stand for it, and the
+    types `taint` and `spelling` have none.
     """
     message: builtins.str
     """What a finding says: 1 to 1,000 characters."""
@@ -360,7 +389,8 @@ class Rule(google.protobuf.message.Message):
     """What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
     `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
     `structure` rule, `\\\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-    type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+    type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+    offered.
     """
     checksum: builtins.str
     """A match is a hit only when its text, or that of `entropy.group`, ends in the right
@@ -485,6 +515,14 @@ class Rule(google.protobuf.message.Message):
         that have the scope reviews:read too.
         """
 
+    @property
+    def words(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
+        """With type `spelling`, misspelt words beside the common ones and instead of them, and how
+        each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+        is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+        bytes, and is no misspelt word itself. Refused with other types.
+        """
+
     def __init__(
         self,
         *,
@@ -529,9 +567,10 @@ class Rule(google.protobuf.message.Message):
         confidence: prwarden.v1.severity_pb2.Confidence.Level.ValueType | None = ...,
         fix: builtins.str | None = ...,
         checksum: builtins.str | None = ...,
+        words: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_checksum", b"_checksum", "_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "cases", b"cases", "checksum", b"checksum", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "enabled", b"enabled", "entropy", b"entropy", "feedback", b"feedback", "fix", b"fix", "has", b"has", "inside", b"inside", "matching_cost", b"matching_cost", "mode", b"mode", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "checksum", b"checksum", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "feedback", b"feedback", "fix", b"fix", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_confidence", b"_confidence", "_created_by", b"_created_by", "_enabled", b"_enabled", "_fix", b"_fix", "_has", b"_has", "_inside", b"_inside", "_mode", b"_mode", "_not", b"_not", "_not_inside", b"_not_inside", "_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "_updated_by", b"_updated_by", "all", b"all", "allow", b"allow", "any", b"any", "cases", b"cases", "checksum", b"checksum", "confidence", b"confidence", "created_at", b"created_at", "created_by", b"created_by", "depth", b"depth", "enabled", b"enabled", "entropy", b"entropy", "etag", b"etag", "feedback", b"feedback", "fix", b"fix", "focus", b"focus", "has", b"has", "id", b"id", "in", b"in", "inside", b"inside", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "mode", b"mode", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "sanitizers", b"sanitizers", "scope", b"scope", "severity", b"severity", "sinks", b"sinks", "skip", b"skip", "sources", b"sources", "stopwords", b"stopwords", "supersedes", b"supersedes", "type", b"type", "updated_at", b"updated_at", "updated_by", b"updated_by", "where", b"where", "words", b"words"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_checksum", b"_checksum"]) -> typing.Literal["checksum"] | None: ...
     @typing.overload
@@ -1153,6 +1192,22 @@ class TestRuleRequest(google.protobuf.message.Message):
         def HasField(self, field_name: typing.Literal["value", b"value"]) -> builtins.bool: ...
         def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
 
+    @typing.final
+    class WordsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.str
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.str = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     TYPE_FIELD_NUMBER: builtins.int
     PATTERN_FIELD_NUMBER: builtins.int
     MULTILINE_FIELD_NUMBER: builtins.int
@@ -1175,6 +1230,7 @@ class TestRuleRequest(google.protobuf.message.Message):
     SINKS_FIELD_NUMBER: builtins.int
     SANITIZERS_FIELD_NUMBER: builtins.int
     CHECKSUM_FIELD_NUMBER: builtins.int
+    WORDS_FIELD_NUMBER: builtins.int
     type: Global___Rule.Type.ValueType
     """Kind of check; `regex` when not given."""
     pattern: builtins.str
@@ -1247,6 +1303,10 @@ class TestRuleRequest(google.protobuf.message.Message):
     def sanitizers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[prwarden.v1.condition_pb2.Condition]:
         """What makes values harmless."""
 
+    @property
+    def words(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
+        """As Rule.words."""
+
     def __init__(
         self,
         *,
@@ -1270,9 +1330,10 @@ class TestRuleRequest(google.protobuf.message.Message):
         sinks: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
         sanitizers: collections.abc.Iterable[prwarden.v1.condition_pb2.Condition] | None = ...,
         checksum: builtins.str | None = ...,
+        words: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_checksum", b"_checksum", "_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "checksum", b"checksum", "entropy", b"entropy", "has", b"has", "inside", b"inside", "not", b"not", "not_inside", b"not_inside", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "checksum", b"checksum", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "sanitizers", b"sanitizers", "sinks", b"sinks", "sources", b"sources", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_checksum", b"_checksum", "_has", b"_has", "_inside", b"_inside", "_not", b"_not", "_not_inside", b"_not_inside", "_type", b"_type", "all", b"all", "allow", b"allow", "any", b"any", "checksum", b"checksum", "depth", b"depth", "entropy", b"entropy", "focus", b"focus", "has", b"has", "in", b"in", "inside", b"inside", "languages", b"languages", "multiline", b"multiline", "not", b"not", "not_inside", b"not_inside", "pattern", b"pattern", "sanitizers", b"sanitizers", "sinks", b"sinks", "sources", b"sources", "stopwords", b"stopwords", "text", b"text", "type", b"type", "where", b"where", "words", b"words"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_checksum", b"_checksum"]) -> typing.Literal["checksum"] | None: ...
     @typing.overload

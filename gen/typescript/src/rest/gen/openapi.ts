@@ -3097,7 +3097,7 @@ export interface components {
             etag: string;
             /** @description What people decided about its findings. Only in the answer of GetRule, for callers that have the scope reviews:read too. */
             readonly feedback?: components["schemas"]["RuleFeedback"];
-            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
             fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus: string;
@@ -3125,7 +3125,7 @@ export interface components {
             not_inside?: components["schemas"]["Condition"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePaths"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and the types `taint` and `spelling` have none. */
             pattern: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact: boolean;
@@ -3161,6 +3161,10 @@ export interface components {
             /** @description As Condition.where. */
             where: {
                 [key: string]: components["schemas"]["ConditionTest"];
+            };
+            /** @description With type `spelling`, misspelt words beside the common ones and instead of them, and how each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what is right is words of such letters, with hyphens and apostrophes inside, of at most 50 bytes, and is no misspelt word itself. Refused with other types. */
+            words: {
+                [key: string]: string;
             };
         };
         /** @description Cases are texts that the rule must and must not match: at most 32 KiB of them in all. A rule that fails its own cases is refused. */
@@ -3265,7 +3269,7 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
-            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
             fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus?: string;
@@ -3291,7 +3295,7 @@ export interface components {
             not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and the types `taint` and `spelling` have none. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3320,6 +3324,10 @@ export interface components {
             /** @description As Condition.where. */
             where?: {
                 [key: string]: components["schemas"]["ConditionTestInput"];
+            };
+            /** @description With type `spelling`, misspelt words beside the common ones and instead of them, and how each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what is right is words of such letters, with hyphens and apostrophes inside, of at most 50 bytes, and is no misspelt word itself. Refused with other types. */
+            words?: {
+                [key: string]: string;
             };
         };
         /**
@@ -3352,7 +3360,7 @@ export interface components {
             entropy?: components["schemas"]["RuleEntropyInput"];
             /** @description Stands for the content of the rule: equal etags mean equal rules. In a request to change the rule it says which content the change is of. */
             etag?: string;
-            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
+            /** @description What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a `structure` rule, `\\$` for a dollar sign. Empty to remove it. Absent for no fix. Not with type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is offered. */
             fix?: string;
             /** @description As Condition.focus. Without it a finding stands on the first added line of the match. */
             focus?: string;
@@ -3378,7 +3386,7 @@ export interface components {
             not_inside?: components["schemas"]["ConditionInput"];
             /** @description The files that the rule looks at; all when not given. */
             paths?: components["schemas"]["RulePathsInput"];
-            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and type `taint` has none. */
+            /** @description With type `regex` the regular expression: 1 to 1,024 bytes, at most 2,000 instructions when compiled, at most 10,000 ranges of characters in its classes, and not one that matches the empty string. With type `structure` code of at most 1,024 bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or `$$$X` a balanced run of tokens, and `\$` a dollar sign. It is required, but with type `structure` `any` or `all` may stand for it, and the types `taint` and `spelling` have none. */
             pattern?: string;
             /** @description Mask the matched text wherever it would be stored or shown. */
             redact?: boolean;
@@ -3407,6 +3415,10 @@ export interface components {
             /** @description As Condition.where. */
             where?: {
                 [key: string]: components["schemas"]["ConditionTestInput"];
+            };
+            /** @description With type `spelling`, misspelt words beside the common ones and instead of them, and how each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what is right is words of such letters, with hyphens and apostrophes inside, of at most 50 bytes, and is no misspelt word itself. Refused with other types. */
+            words?: {
+                [key: string]: string;
             };
         };
         /** @description Paths selects the files that the rule looks at, by doublestar globs (https://github.com/bmatcuk/doublestar#patterns) on the path from the root of the repository: at most 8 KiB of them in all. */
@@ -3471,9 +3483,10 @@ export interface components {
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
          *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
          *     - taint: Values that are followed inside functions, from `sources` to `sinks`. It needs `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
+         *     - spelling: Misspelt English words, found line by line and told from a list of common ones and `words`. Findings have the right word as their fix. It has none of `pattern`, `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words that are right.
          * @enum {string}
          */
-        RuleType: "regex" | "structure" | "taint";
+        RuleType: "regex" | "structure" | "taint" | "spelling";
         /** @description Ruleset is a named group of rules. */
         Ruleset: {
             /** @description `ruleset_` followed by the name. */
@@ -3856,6 +3869,10 @@ export interface components {
             /** @description As Condition.where. */
             where?: {
                 [key: string]: components["schemas"]["ConditionTestInput"];
+            };
+            /** @description As Rule.words. */
+            words?: {
+                [key: string]: string;
             };
         };
         /** @description Response of TestRule. */
@@ -7855,7 +7872,7 @@ export interface operations {
                      *         {
                      *           "id": "ruleset_default",
                      *           "name": "default",
-                     *           "rule_count": 697,
+                     *           "rule_count": 691,
                      *           "scope": "org"
                      *         },
                      *         {
@@ -7937,7 +7954,8 @@ export interface operations {
                  *       "stopwords": [],
                  *       "supersedes": [],
                  *       "type": "regex",
-                 *       "where": {}
+                 *       "where": {},
+                 *       "words": {}
                  *     }
                  */
                 "application/json": components["schemas"]["RuleInput"];
@@ -8019,7 +8037,8 @@ export interface operations {
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
-                     *       "where": {}
+                     *       "where": {},
+                     *       "words": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -8131,7 +8150,8 @@ export interface operations {
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
-                     *       "where": {}
+                     *       "where": {},
+                     *       "words": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -8249,7 +8269,8 @@ export interface operations {
                  *       "stopwords": [],
                  *       "supersedes": [],
                  *       "type": "regex",
-                 *       "where": {}
+                 *       "where": {},
+                 *       "words": {}
                  *     }
                  */
                 "application/json": components["schemas"]["RulePatch"];
@@ -8331,7 +8352,8 @@ export interface operations {
                      *       "type": "regex",
                      *       "updated_at": "2026-11-20T09:30:00Z",
                      *       "updated_by": "key:key_01k9w3t5zq8h4m2x",
-                     *       "where": {}
+                     *       "where": {},
+                     *       "words": {}
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];

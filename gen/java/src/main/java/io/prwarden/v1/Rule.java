@@ -82,6 +82,8 @@ private static final long serialVersionUID = 0L;
     switch (number) {
       case 48:
         return internalGetWhere();
+      case 31:
+        return internalGetWords();
       default:
         throw new RuntimeException(
             "Invalid map field number: " + number);
@@ -141,6 +143,17 @@ private static final long serialVersionUID = 0L;
      * <code>taint = 3;</code>
      */
     taint(3),
+    /**
+     * <pre>
+     * Misspelt English words, found line by line and told from a list of common ones and
+     * `words`. Findings have the right word as their fix. It has none of `pattern`,
+     * `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+     * that are right.
+     * </pre>
+     *
+     * <code>spelling = 4;</code>
+     */
+    spelling(4),
     UNRECOGNIZED(-1),
     ;
 
@@ -190,6 +203,17 @@ private static final long serialVersionUID = 0L;
      * <code>taint = 3;</code>
      */
     public static final int taint_VALUE = 3;
+    /**
+     * <pre>
+     * Misspelt English words, found line by line and told from a list of common ones and
+     * `words`. Findings have the right word as their fix. It has none of `pattern`,
+     * `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+     * that are right.
+     * </pre>
+     *
+     * <code>spelling = 4;</code>
+     */
+    public static final int spelling_VALUE = 4;
 
 
     public final int getNumber() {
@@ -220,6 +244,7 @@ private static final long serialVersionUID = 0L;
         case 1: return regex;
         case 2: return structure;
         case 3: return taint;
+        case 4: return spelling;
         default: return null;
       }
     }
@@ -2988,8 +3013,8 @@ private static final long serialVersionUID = 0L;
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it, and type
-   * `taint` has none.
+   * type `structure` `any` or `all` may stand for it, and the
+   * types `taint` and `spelling` have none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -3015,8 +3040,8 @@ private static final long serialVersionUID = 0L;
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it, and type
-   * `taint` has none.
+   * type `structure` `any` or `all` may stand for it, and the
+   * types `taint` and `spelling` have none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -4899,7 +4924,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -4914,7 +4940,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -4938,7 +4965,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -5025,6 +5053,113 @@ io.prwarden.v1.Condition.Test defaultValue) {
     } else {
       return (com.google.protobuf.ByteString) ref;
     }
+  }
+
+  public static final int WORDS_FIELD_NUMBER = 31;
+  private static final class WordsDefaultEntryHolder {
+    static final com.google.protobuf.MapEntry<
+        java.lang.String, java.lang.String> defaultEntry =
+            com.google.protobuf.MapEntry
+            .<java.lang.String, java.lang.String>newDefaultInstance(
+                io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_Rule_WordsEntry_descriptor, 
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "",
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "");
+  }
+  @SuppressWarnings("serial")
+  private com.google.protobuf.MapField<
+      java.lang.String, java.lang.String> words_;
+  private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+  internalGetWords() {
+    if (words_ == null) {
+      return com.google.protobuf.MapField.emptyMapField(
+          WordsDefaultEntryHolder.defaultEntry);
+    }
+    return words_;
+  }
+  public int getWordsCount() {
+    return internalGetWords().getMap().size();
+  }
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public boolean containsWords(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    return internalGetWords().getMap().containsKey(key);
+  }
+  /**
+   * Use {@link #getWordsMap()} instead.
+   */
+  @java.lang.Override
+  @java.lang.Deprecated
+  public java.util.Map<java.lang.String, java.lang.String> getWords() {
+    return getWordsMap();
+  }
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public java.util.Map<java.lang.String, java.lang.String> getWordsMap() {
+    return internalGetWords().getMap();
+  }
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public /* nullable */
+java.lang.String getWordsOrDefault(
+      java.lang.String key,
+      /* nullable */
+java.lang.String defaultValue) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, java.lang.String> map =
+        internalGetWords().getMap();
+    return map.containsKey(key) ? map.get(key) : defaultValue;
+  }
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public java.lang.String getWordsOrThrow(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, java.lang.String> map =
+        internalGetWords().getMap();
+    if (!map.containsKey(key)) {
+      throw new java.lang.IllegalArgumentException();
+    }
+    return map.get(key);
   }
 
   private byte memoizedIsInitialized = -1;
@@ -5131,6 +5266,12 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (((bitField0_ & 0x00200000) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 30, checksum_);
     }
+    com.google.protobuf.GeneratedMessage
+      .serializeStringMapTo(
+        output,
+        internalGetWords(),
+        WordsDefaultEntryHolder.defaultEntry,
+        31);
     for (int i = 0; i < in_.size(); i++) {
       com.google.protobuf.GeneratedMessage.writeString(output, 40, in_.getRaw(i));
     }
@@ -5316,6 +5457,16 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
     if (((bitField0_ & 0x00200000) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(30, checksum_);
+    }
+    for (java.util.Map.Entry<java.lang.String, java.lang.String> entry
+         : internalGetWords().getMap().entrySet()) {
+      com.google.protobuf.MapEntry<java.lang.String, java.lang.String>
+      words__ = WordsDefaultEntryHolder.defaultEntry.newBuilderForType()
+          .setKey(entry.getKey())
+          .setValue(entry.getValue())
+          .build();
+      size += com.google.protobuf.CodedOutputStream
+          .computeMessageSize(31, words__);
     }
     {
       int dataSize = 0;
@@ -5539,6 +5690,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!getChecksum()
           .equals(other.getChecksum())) return false;
     }
+    if (!internalGetWords().equals(
+        other.internalGetWords())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -5709,6 +5862,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       hash = (37 * hash) + CHECKSUM_FIELD_NUMBER;
       hash = (53 * hash) + getChecksum().hashCode();
     }
+    if (!internalGetWords().getMap().isEmpty()) {
+      hash = (37 * hash) + WORDS_FIELD_NUMBER;
+      hash = (53 * hash) + internalGetWords().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -5829,6 +5986,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       switch (number) {
         case 48:
           return internalGetWhere();
+        case 31:
+          return internalGetWords();
         default:
           throw new RuntimeException(
               "Invalid map field number: " + number);
@@ -5840,6 +5999,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       switch (number) {
         case 48:
           return internalGetMutableWhere();
+        case 31:
+          return internalGetMutableWords();
         default:
           throw new RuntimeException(
               "Invalid map field number: " + number);
@@ -6013,6 +6174,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       confidence_ = 0;
       fix_ = "";
       checksum_ = "";
+      internalGetMutableWords().clear();
       return this;
     }
 
@@ -6267,6 +6429,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (((from_bitField1_ & 0x00000400) != 0)) {
         result.checksum_ = checksum_;
         to_bitField0_ |= 0x00200000;
+      }
+      if (((from_bitField1_ & 0x00000800) != 0)) {
+        result.words_ = internalGetWords();
+        result.words_.makeImmutable();
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -6598,6 +6764,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
         bitField1_ |= 0x00000400;
         onChanged();
       }
+      internalGetMutableWords().mergeFrom(
+          other.internalGetWords());
+      bitField1_ |= 0x00000800;
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -6794,6 +6963,15 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField1_ |= 0x00000400;
               break;
             } // case 242
+            case 250: {
+              com.google.protobuf.MapEntry<java.lang.String, java.lang.String>
+              words__ = input.readMessage(
+                  WordsDefaultEntryHolder.defaultEntry.getParserForType(), extensionRegistry);
+              internalGetMutableWords().getMutableMap().put(
+                  words__.getKey(), words__.getValue());
+              bitField1_ |= 0x00000800;
+              break;
+            } // case 250
             case 322: {
               java.lang.String s = input.readStringRequireUtf8();
               ensureInIsMutable();
@@ -7122,8 +7300,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it, and type
-     * `taint` has none.
+     * type `structure` `any` or `all` may stand for it, and the
+     * types `taint` and `spelling` have none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -7148,8 +7326,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it, and type
-     * `taint` has none.
+     * type `structure` `any` or `all` may stand for it, and the
+     * types `taint` and `spelling` have none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -7175,8 +7353,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it, and type
-     * `taint` has none.
+     * type `structure` `any` or `all` may stand for it, and the
+     * types `taint` and `spelling` have none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -7198,8 +7376,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it, and type
-     * `taint` has none.
+     * type `structure` `any` or `all` may stand for it, and the
+     * types `taint` and `spelling` have none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -7218,8 +7396,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * not one that matches the empty string. With type `structure` code of at most 1,024
      * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
      * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-     * type `structure` `any` or `all` may stand for it, and type
-     * `taint` has none.
+     * type `structure` `any` or `all` may stand for it, and the
+     * types `taint` and `spelling` have none.
      * </pre>
      *
      * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -13128,7 +13306,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13142,7 +13321,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13165,7 +13345,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13189,7 +13370,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13209,7 +13391,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13226,7 +13409,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
      * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
      * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
      * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-     * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+     * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+     * offered.
      * </pre>
      *
      * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -13361,6 +13545,182 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checksum_ = value;
       bitField1_ |= 0x00000400;
       onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.MapField<
+        java.lang.String, java.lang.String> words_;
+    private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+        internalGetWords() {
+      if (words_ == null) {
+        return com.google.protobuf.MapField.emptyMapField(
+            WordsDefaultEntryHolder.defaultEntry);
+      }
+      return words_;
+    }
+    private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+        internalGetMutableWords() {
+      if (words_ == null) {
+        words_ = com.google.protobuf.MapField.newMapField(
+            WordsDefaultEntryHolder.defaultEntry);
+      }
+      if (!words_.isMutable()) {
+        words_ = words_.copy();
+      }
+      bitField1_ |= 0x00000800;
+      onChanged();
+      return words_;
+    }
+    public int getWordsCount() {
+      return internalGetWords().getMap().size();
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public boolean containsWords(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      return internalGetWords().getMap().containsKey(key);
+    }
+    /**
+     * Use {@link #getWordsMap()} instead.
+     */
+    @java.lang.Override
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, java.lang.String> getWords() {
+      return getWordsMap();
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public java.util.Map<java.lang.String, java.lang.String> getWordsMap() {
+      return internalGetWords().getMap();
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public /* nullable */
+java.lang.String getWordsOrDefault(
+        java.lang.String key,
+        /* nullable */
+java.lang.String defaultValue) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, java.lang.String> map =
+          internalGetWords().getMap();
+      return map.containsKey(key) ? map.get(key) : defaultValue;
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public java.lang.String getWordsOrThrow(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, java.lang.String> map =
+          internalGetWords().getMap();
+      if (!map.containsKey(key)) {
+        throw new java.lang.IllegalArgumentException();
+      }
+      return map.get(key);
+    }
+    public Builder clearWords() {
+      bitField1_ = (bitField1_ & ~0x00000800);
+      internalGetMutableWords().getMutableMap()
+          .clear();
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder removeWords(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      internalGetMutableWords().getMutableMap()
+          .remove(key);
+      return this;
+    }
+    /**
+     * Use alternate mutation accessors instead.
+     */
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, java.lang.String>
+        getMutableWords() {
+      bitField1_ |= 0x00000800;
+      return internalGetMutableWords().getMutableMap();
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder putWords(
+        java.lang.String key,
+        java.lang.String value) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      if (value == null) { throw new NullPointerException("map value"); }
+      internalGetMutableWords().getMutableMap()
+          .put(key, value);
+      bitField1_ |= 0x00000800;
+      return this;
+    }
+    /**
+     * <pre>
+     * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+     * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+     * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+     * bytes, and is no misspelt word itself. Refused with other types.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder putAllWords(
+        java.util.Map<java.lang.String, java.lang.String> values) {
+      internalGetMutableWords().getMutableMap()
+          .putAll(values);
+      bitField1_ |= 0x00000800;
       return this;
     }
 

@@ -69,8 +69,8 @@ public interface RuleOrBuilder extends
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it, and type
-   * `taint` has none.
+   * type `structure` `any` or `all` may stand for it, and the
+   * types `taint` and `spelling` have none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -84,8 +84,8 @@ public interface RuleOrBuilder extends
    * not one that matches the empty string. With type `structure` code of at most 1,024
    * bytes and 200 tokens: `$X` is an operand or an argument, `$_` any of these, `$$$` or
    * `$$$X` a balanced run of tokens, and `&#92;$` a dollar sign. It is required, but with
-   * type `structure` `any` or `all` may stand for it, and type
-   * `taint` has none.
+   * type `structure` `any` or `all` may stand for it, and the
+   * types `taint` and `spelling` have none.
    * </pre>
    *
    * <code>string pattern = 3 [json_name = "pattern"];</code>
@@ -1370,7 +1370,8 @@ io.prwarden.v1.Condition.Test defaultValue);
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -1382,7 +1383,8 @@ io.prwarden.v1.Condition.Test defaultValue);
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -1394,7 +1396,8 @@ io.prwarden.v1.Condition.Test defaultValue);
    * What takes the place of what the rule matched, in UTF-8: at most 1,024 bytes. `$1` or
    * `${name}` stands for a group of a `regex` rule, `$X` and `$$$X` for metavariables of a
    * `structure` rule, `&#92;&#92;$` for a dollar sign. Empty to remove it. Absent for no fix. Not with
-   * type `taint`, `multiline` or `redact`. docs/rules.md says when a fix is offered.
+   * type `taint` or `spelling`, `multiline` or `redact`. docs/rules.md says when a fix is
+   * offered.
    * </pre>
    *
    * <code>optional string fix = 29 [json_name = "fix"];</code>
@@ -1440,4 +1443,73 @@ io.prwarden.v1.Condition.Test defaultValue);
    */
   com.google.protobuf.ByteString
       getChecksumBytes();
+
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  int getWordsCount();
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  boolean containsWords(
+      java.lang.String key);
+  /**
+   * Use {@link #getWordsMap()} instead.
+   */
+  @java.lang.Deprecated
+  java.util.Map<java.lang.String, java.lang.String>
+  getWords();
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  java.util.Map<java.lang.String, java.lang.String>
+  getWordsMap();
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  /* nullable */
+java.lang.String getWordsOrDefault(
+      java.lang.String key,
+      /* nullable */
+java.lang.String defaultValue);
+  /**
+   * <pre>
+   * With type `spelling`, misspelt words beside the common ones and instead of them, and how
+   * each is spelt: at most 1,000. A misspelt word is 3 to 50 lower-case letters of ASCII; what
+   * is right is words of such letters, with hyphens and apostrophes inside, of at most 50
+   * bytes, and is no misspelt word itself. Refused with other types.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  java.lang.String getWordsOrThrow(
+      java.lang.String key);
 }

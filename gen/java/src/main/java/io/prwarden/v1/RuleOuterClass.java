@@ -57,6 +57,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_Rule_WhereEntry_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_Rule_WordsEntry_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_Rule_WordsEntry_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_MatchingCost_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -167,6 +172,11 @@ public final class RuleOuterClass {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_prwarden_v1_TestRuleRequest_WhereEntry_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_prwarden_v1_TestRuleRequest_WordsEntry_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_prwarden_v1_TestRuleRequest_WordsEntry_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_prwarden_v1_TestRuleResponse_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -225,7 +235,7 @@ public final class RuleOuterClass {
       "R\truleCount\0225\n\005scope\030\004 \001(\0162\032.prwarden.v1" +
       ".Ruleset.ScopeH\000R\005scope\210\001\001\"+\n\005Scope\022\017\n\013u" +
       "nspecified\020\000\022\007\n\003org\020\001\022\010\n\004repo\020\002B\010\n\006_scop" +
-      "e\"\331\021\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n\004type\030\002 \001(\016" +
+      "e\"\325\022\n\004Rule\022\016\n\002id\030\001 \001(\tR\002id\022/\n\004type\030\002 \001(\016" +
       "2\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001\022\030\n\007p" +
       "attern\030\003 \001(\tR\007pattern\022\030\n\007message\030\004 \001(\tR\007" +
       "message\022<\n\010severity\030\005 \001(\0162\033.prwarden.v1." +
@@ -268,152 +278,158 @@ public final class RuleOuterClass {
       "\022B\n\nconfidence\030\033 \001(\0162\035.prwarden.v1.Confi" +
       "dence.LevelH\014R\nconfidence\210\001\001\022\025\n\003fix\030\035 \001(" +
       "\tH\rR\003fix\210\001\001\022\037\n\010checksum\030\036 \001(\tH\016R\010checksu" +
-      "m\210\001\001\032;\n\005Paths\022\030\n\007include\030\001 \003(\tR\007include\022" +
-      "\030\n\007exclude\030\002 \003(\tR\007exclude\0328\n\005Cases\022\024\n\005ma" +
-      "tch\030\001 \003(\tR\005match\022\031\n\010no_match\030\002 \003(\tR\007noMa" +
-      "tch\0321\n\007Entropy\022\020\n\003min\030\001 \001(\001R\003min\022\024\n\005grou" +
-      "p\030\002 \001(\005R\005group\032U\n\nWhereEntry\022\020\n\003key\030\001 \001(" +
-      "\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwarden.v1.Cond" +
-      "ition.TestR\005value:\0028\001\"<\n\004Type\022\017\n\013unspeci" +
-      "fied\020\000\022\t\n\005regex\020\001\022\r\n\tstructure\020\002\022\t\n\005tain" +
-      "t\020\003\"6\n\004Mode\022\024\n\020mode_unspecified\020\000\022\013\n\007enf" +
-      "orce\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_severit" +
-      "yB\010\n\006_scopeB\007\n\005_repoB\006\n\004_notB\t\n\007_insideB" +
-      "\r\n\013_not_insideB\006\n\004_hasB\n\n\010_enabledB\007\n\005_m" +
-      "odeB\r\n\013_created_byB\r\n\013_updated_byB\r\n\013_co" +
-      "nfidenceB\006\n\004_fixB\013\n\t_checksum\"|\n\014Matchin" +
-      "gCost\0220\n\024microseconds_per_mib\030\001 \001(\005R\022mic" +
-      "rosecondsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022\033\n\006a" +
-      "dvice\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"\223\001\n\014" +
-      "RuleFeedback\022\024\n\005since\030\001 \001(\tR\005since\022\024\n\005un" +
-      "til\030\002 \001(\tR\005until\022\024\n\005found\030\003 \001(\005R\005found\022\030" +
-      "\n\007decided\030\004 \001(\005R\007decided\022\'\n\017false_positi" +
-      "ves\030\005 \001(\005R\016falsePositives\"\025\n\023ListRuleset" +
-      "sRequest\"H\n\024ListRulesetsResponse\0220\n\010rule" +
-      "sets\030\001 \003(\0132\024.prwarden.v1.RulesetR\010rulese" +
-      "ts\"&\n\020ListRulesRequest\022\022\n\004name\030\001 \001(\tR\004na" +
-      "me\"<\n\021ListRulesResponse\022\'\n\005rules\030\001 \003(\0132\021" +
-      ".prwarden.v1.RuleR\005rules\"j\n\016GetRuleReque" +
-      "st\022\016\n\002id\030\001 \001(\tR\002id\022\031\n\005since\030\002 \001(\tH\000R\005sin" +
-      "ce\210\001\001\022\031\n\005until\030\003 \001(\tH\001R\005until\210\001\001B\010\n\006_sin" +
-      "ceB\010\n\006_until\"8\n\017GetRuleResponse\022%\n\004rule\030" +
-      "\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021Create" +
-      "RuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden.v1." +
-      "RuleR\004rule\";\n\022CreateRuleResponse\022%\n\004rule" +
-      "\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n\021Upda" +
-      "teRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rule\030\002 " +
-      "\001(\0132\021.prwarden.v1.RuleR\004rule\022;\n\013update_m" +
-      "ask\030\003 \001(\0132\032.google.protobuf.FieldMaskR\nu" +
-      "pdateMask\";\n\022UpdateRuleResponse\022%\n\004rule\030" +
-      "\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021Batch" +
-      "RulesRequest\022\030\n\007version\030\001 \001(\005R\007version\022\'" +
-      "\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005rules\022" +
-      "\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001(\010R\006" +
-      "dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleChang" +
-      "e\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036.prwa" +
-      "rden.v1.RuleChange.ActionH\000R\006action\210\001\001\022\026" +
-      "\n\006fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013unsp" +
-      "ecified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n\006del" +
-      "ete\020\003B\t\n\007_action\"\307\001\n\022BatchRulesResponse\022" +
-      "1\n\007changes\030\001 \003(\0132\027.prwarden.v1.RuleChang" +
-      "eR\007changes\022\030\n\007created\030\002 \001(\005R\007created\022\030\n\007" +
-      "updated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 \001(\005R" +
-      "\007deleted\022\034\n\tunchanged\030\005 \001(\005R\tunchanged\022\022" +
-      "\n\004etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesRequest" +
-      "\"l\n\023ExportRulesResponse\022\030\n\007version\030\001 \001(\005" +
-      "R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.R" +
-      "uleR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026ListRu" +
-      "leHistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\tpage" +
-      "_size\030\002 \001(\005R\010pageSize\022\035\n\npage_token\030\003 \001(" +
-      "\tR\tpageToken\"\274\002\n\027ListRuleHistoryResponse" +
-      "\022D\n\007entries\030\001 \003(\0132*.prwarden.v1.ListRule" +
-      "HistoryResponse.EntryR\007entries\022&\n\017next_p" +
-      "age_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005Entry" +
-      "\022*\n\002at\030\001 \001(\0132\032.google.protobuf.Timestamp" +
-      "R\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\0162\036.p" +
-      "rwarden.v1.RuleChange.ActionH\000R\006action\210\001" +
-      "\001\022%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR\004rule" +
-      "B\t\n\007_action\"\203\010\n\017TestRuleRequest\022/\n\004type\030" +
-      "\001 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004type\210\001\001" +
-      "\022\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultiline\030" +
-      "\003 \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004text\0223\n\007" +
-      "entropy\030\005 \001(\0132\031.prwarden.v1.Rule.Entropy" +
-      "R\007entropy\022\034\n\tstopwords\030\006 \003(\tR\tstopwords\022" +
-      "\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002in\022\034\n" +
-      "\tlanguages\030\t \003(\tR\tlanguages\022(\n\003any\030\013 \003(\013" +
-      "2\026.prwarden.v1.ConditionR\003any\022(\n\003all\030\014 \003" +
-      "(\0132\026.prwarden.v1.ConditionR\003all\022-\n\003not\030\r" +
-      " \001(\0132\026.prwarden.v1.ConditionH\001R\003not\210\001\001\0223" +
-      "\n\006inside\030\016 \001(\0132\026.prwarden.v1.ConditionH\002" +
-      "R\006inside\210\001\001\022:\n\nnot_inside\030\017 \001(\0132\026.prward" +
-      "en.v1.ConditionH\003R\tnotInside\210\001\001\022-\n\003has\030\020" +
-      " \001(\0132\026.prwarden.v1.ConditionH\004R\003has\210\001\001\022\024" +
-      "\n\005depth\030\021 \001(\tR\005depth\022=\n\005where\030\022 \003(\0132\'.pr" +
-      "warden.v1.TestRuleRequest.WhereEntryR\005wh" +
-      "ere\022\024\n\005focus\030\023 \001(\tR\005focus\0220\n\007sources\030\024 \003" +
-      "(\0132\026.prwarden.v1.ConditionR\007sources\022,\n\005s" +
-      "inks\030\025 \003(\0132\026.prwarden.v1.ConditionR\005sink" +
-      "s\0226\n\nsanitizers\030\026 \003(\0132\026.prwarden.v1.Cond" +
-      "itionR\nsanitizers\022\037\n\010checksum\030\027 \001(\tH\005R\010c" +
-      "hecksum\210\001\001\032U\n\nWhereEntry\022\020\n\003key\030\001 \001(\tR\003k" +
-      "ey\0221\n\005value\030\002 \001(\0132\033.prwarden.v1.Conditio" +
-      "n.TestR\005value:\0028\001B\007\n\005_typeB\006\n\004_notB\t\n\007_i" +
-      "nsideB\r\n\013_not_insideB\006\n\004_hasB\013\n\t_checksu" +
-      "m\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(\0132!.p" +
-      "rwarden.v1.TestRuleResponse.HitR\004hits\022\034\n" +
-      "\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatching_" +
-      "cost\030\003 \001(\0132\031.prwarden.v1.MatchingCostR\014m" +
-      "atchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004line\022\026" +
-      "\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030\003 \001(\005" +
-      "R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendColumn" +
-      "\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132\021.prw" +
-      "arden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H\000R\004la" +
-      "st\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_lastB" +
-      "\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005rules\030\001" +
-      " \003(\0132&.prwarden.v1.TryRulesResponse.Rule" +
-      "HitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132).prw" +
-      "arden.v1.TryRulesResponse.PullRequestR\014p" +
-      "ullRequests\022\030\n\007untried\030\003 \001(\005R\007untried\032\234\001" +
-      "\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022\022\n\004h" +
-      "its\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 \001(\005R\014" +
-      "pullRequests\022>\n\rmatching_cost\030\004 \001(\0132\031.pr" +
-      "warden.v1.MatchingCostR\014matchingCost\032\357\001\n" +
-      "\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewI" +
-      "d\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030\003 \001(\005" +
-      "R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010findin" +
-      "gs\030\005 \003(\0132\024.prwarden.v1.FindingR\010findings" +
-      "\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005error\030" +
-      "\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005error\"#" +
-      "\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\"\024\n\022D" +
-      "eleteRuleResponse2\374\007\n\013RuleService\022S\n\014Lis" +
-      "tRulesets\022 .prwarden.v1.ListRulesetsRequ" +
-      "est\032!.prwarden.v1.ListRulesetsResponse\022J" +
-      "\n\tListRules\022\035.prwarden.v1.ListRulesReque" +
-      "st\032\036.prwarden.v1.ListRulesResponse\022D\n\007Ge" +
-      "tRule\022\033.prwarden.v1.GetRuleRequest\032\034.prw" +
-      "arden.v1.GetRuleResponse\022`\n\nCreateRule\022\036" +
-      ".prwarden.v1.CreateRuleRequest\032\037.prwarde" +
-      "n.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule.crea" +
-      "te\022`\n\nUpdateRule\022\036.prwarden.v1.UpdateRul" +
-      "eRequest\032\037.prwarden.v1.UpdateRuleRespons" +
-      "e\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022\036.prw" +
-      "arden.v1.BatchRulesRequest\032\037.prwarden.v1" +
-      ".BatchRulesResponse\"\017\262\373\030\013\n\trule.push(\001\022P" +
-      "\n\013ExportRules\022\037.prwarden.v1.ExportRulesR" +
-      "equest\032 .prwarden.v1.ExportRulesResponse" +
-      "\022\\\n\017ListRuleHistory\022#.prwarden.v1.ListRu" +
-      "leHistoryRequest\032$.prwarden.v1.ListRuleH" +
-      "istoryResponse\022f\n\010TestRule\022\034.prwarden.v1" +
-      ".TestRuleRequest\032\035.prwarden.v1.TestRuleR" +
-      "esponse\"\035\262\373\030\031\n\004NONE\022\021it stores nothing\022f" +
-      "\n\010TryRules\022\034.prwarden.v1.TryRulesRequest" +
-      "\032\035.prwarden.v1.TryRulesResponse\"\035\262\373\030\031\n\004N" +
-      "ONE\022\021it stores nothing\022`\n\nDeleteRule\022\036.p" +
-      "rwarden.v1.DeleteRuleRequest\032\037.prwarden." +
-      "v1.DeleteRuleResponse\"\021\262\373\030\r\n\013rule.delete" +
-      "BN\n\016io.prwarden.v1P\001Z:github.com/prwarde" +
-      "n/prwarden/gen/go/prwarden/v1;prwardenv1" +
-      "b\006proto3"
+      "m\210\001\001\0222\n\005words\030\037 \003(\0132\034.prwarden.v1.Rule.W" +
+      "ordsEntryR\005words\032;\n\005Paths\022\030\n\007include\030\001 \003" +
+      "(\tR\007include\022\030\n\007exclude\030\002 \003(\tR\007exclude\0328\n" +
+      "\005Cases\022\024\n\005match\030\001 \003(\tR\005match\022\031\n\010no_match" +
+      "\030\002 \003(\tR\007noMatch\0321\n\007Entropy\022\020\n\003min\030\001 \001(\001R" +
+      "\003min\022\024\n\005group\030\002 \001(\005R\005group\032U\n\nWhereEntry" +
+      "\022\020\n\003key\030\001 \001(\tR\003key\0221\n\005value\030\002 \001(\0132\033.prwa" +
+      "rden.v1.Condition.TestR\005value:\0028\001\0328\n\nWor" +
+      "dsEntry\022\020\n\003key\030\001 \001(\tR\003key\022\024\n\005value\030\002 \001(\t" +
+      "R\005value:\0028\001\"J\n\004Type\022\017\n\013unspecified\020\000\022\t\n\005" +
+      "regex\020\001\022\r\n\tstructure\020\002\022\t\n\005taint\020\003\022\014\n\010spe" +
+      "lling\020\004\"6\n\004Mode\022\024\n\020mode_unspecified\020\000\022\013\n" +
+      "\007enforce\020\001\022\013\n\007observe\020\002B\007\n\005_typeB\013\n\t_sev" +
+      "erityB\010\n\006_scopeB\007\n\005_repoB\006\n\004_notB\t\n\007_ins" +
+      "ideB\r\n\013_not_insideB\006\n\004_hasB\n\n\010_enabledB\007" +
+      "\n\005_modeB\r\n\013_created_byB\r\n\013_updated_byB\r\n" +
+      "\013_confidenceB\006\n\004_fixB\013\n\t_checksum\"|\n\014Mat" +
+      "chingCost\0220\n\024microseconds_per_mib\030\001 \001(\005R" +
+      "\022microsecondsPerMib\022\022\n\004weak\030\002 \001(\010R\004weak\022" +
+      "\033\n\006advice\030\003 \001(\tH\000R\006advice\210\001\001B\t\n\007_advice\"" +
+      "\223\001\n\014RuleFeedback\022\024\n\005since\030\001 \001(\tR\005since\022\024" +
+      "\n\005until\030\002 \001(\tR\005until\022\024\n\005found\030\003 \001(\005R\005fou" +
+      "nd\022\030\n\007decided\030\004 \001(\005R\007decided\022\'\n\017false_po" +
+      "sitives\030\005 \001(\005R\016falsePositives\"\025\n\023ListRul" +
+      "esetsRequest\"H\n\024ListRulesetsResponse\0220\n\010" +
+      "rulesets\030\001 \003(\0132\024.prwarden.v1.RulesetR\010ru" +
+      "lesets\"&\n\020ListRulesRequest\022\022\n\004name\030\001 \001(\t" +
+      "R\004name\"<\n\021ListRulesResponse\022\'\n\005rules\030\001 \003" +
+      "(\0132\021.prwarden.v1.RuleR\005rules\"j\n\016GetRuleR" +
+      "equest\022\016\n\002id\030\001 \001(\tR\002id\022\031\n\005since\030\002 \001(\tH\000R" +
+      "\005since\210\001\001\022\031\n\005until\030\003 \001(\tH\001R\005until\210\001\001B\010\n\006" +
+      "_sinceB\010\n\006_until\"8\n\017GetRuleResponse\022%\n\004r" +
+      "ule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\":\n\021Cr" +
+      "eateRuleRequest\022%\n\004rule\030\001 \001(\0132\021.prwarden" +
+      ".v1.RuleR\004rule\";\n\022CreateRuleResponse\022%\n\004" +
+      "rule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\207\001\n\021" +
+      "UpdateRuleRequest\022\016\n\002id\030\001 \001(\tR\002id\022%\n\004rul" +
+      "e\030\002 \001(\0132\021.prwarden.v1.RuleR\004rule\022;\n\013upda" +
+      "te_mask\030\003 \001(\0132\032.google.protobuf.FieldMas" +
+      "kR\nupdateMask\";\n\022UpdateRuleResponse\022%\n\004r" +
+      "ule\030\001 \001(\0132\021.prwarden.v1.RuleR\004rule\"\231\001\n\021B" +
+      "atchRulesRequest\022\030\n\007version\030\001 \001(\005R\007versi" +
+      "on\022\'\n\005rules\030\002 \003(\0132\021.prwarden.v1.RuleR\005ru" +
+      "les\022\024\n\005prune\030\003 \001(\010R\005prune\022\027\n\007dry_run\030\004 \001" +
+      "(\010R\006dryRun\022\022\n\004etag\030\005 \001(\tR\004etag\"\273\001\n\nRuleC" +
+      "hange\022\016\n\002id\030\001 \001(\tR\002id\022;\n\006action\030\002 \001(\0162\036." +
+      "prwarden.v1.RuleChange.ActionH\000R\006action\210" +
+      "\001\001\022\026\n\006fields\030\003 \003(\tR\006fields\"=\n\006Action\022\017\n\013" +
+      "unspecified\020\000\022\n\n\006create\020\001\022\n\n\006update\020\002\022\n\n" +
+      "\006delete\020\003B\t\n\007_action\"\307\001\n\022BatchRulesRespo" +
+      "nse\0221\n\007changes\030\001 \003(\0132\027.prwarden.v1.RuleC" +
+      "hangeR\007changes\022\030\n\007created\030\002 \001(\005R\007created" +
+      "\022\030\n\007updated\030\003 \001(\005R\007updated\022\030\n\007deleted\030\004 " +
+      "\001(\005R\007deleted\022\034\n\tunchanged\030\005 \001(\005R\tunchang" +
+      "ed\022\022\n\004etag\030\006 \001(\tR\004etag\"\024\n\022ExportRulesReq" +
+      "uest\"l\n\023ExportRulesResponse\022\030\n\007version\030\001" +
+      " \001(\005R\007version\022\'\n\005rules\030\002 \003(\0132\021.prwarden." +
+      "v1.RuleR\005rules\022\022\n\004etag\030\003 \001(\tR\004etag\"d\n\026Li" +
+      "stRuleHistoryRequest\022\016\n\002id\030\001 \001(\tR\002id\022\033\n\t" +
+      "page_size\030\002 \001(\005R\010pageSize\022\035\n\npage_token\030" +
+      "\003 \001(\tR\tpageToken\"\274\002\n\027ListRuleHistoryResp" +
+      "onse\022D\n\007entries\030\001 \003(\0132*.prwarden.v1.List" +
+      "RuleHistoryResponse.EntryR\007entries\022&\n\017ne" +
+      "xt_page_token\030\002 \001(\tR\rnextPageToken\032\262\001\n\005E" +
+      "ntry\022*\n\002at\030\001 \001(\0132\032.google.protobuf.Times" +
+      "tampR\002at\022\016\n\002by\030\002 \001(\tR\002by\022;\n\006action\030\003 \001(\016" +
+      "2\036.prwarden.v1.RuleChange.ActionH\000R\006acti" +
+      "on\210\001\001\022%\n\004rule\030\004 \001(\0132\021.prwarden.v1.RuleR\004" +
+      "ruleB\t\n\007_action\"\374\010\n\017TestRuleRequest\022/\n\004t" +
+      "ype\030\001 \001(\0162\026.prwarden.v1.Rule.TypeH\000R\004typ" +
+      "e\210\001\001\022\030\n\007pattern\030\002 \001(\tR\007pattern\022\034\n\tmultil" +
+      "ine\030\003 \001(\010R\tmultiline\022\022\n\004text\030\004 \001(\tR\004text" +
+      "\0223\n\007entropy\030\005 \001(\0132\031.prwarden.v1.Rule.Ent" +
+      "ropyR\007entropy\022\034\n\tstopwords\030\006 \003(\tR\tstopwo" +
+      "rds\022\024\n\005allow\030\007 \003(\tR\005allow\022\016\n\002in\030\010 \003(\tR\002i" +
+      "n\022\034\n\tlanguages\030\t \003(\tR\tlanguages\022(\n\003any\030\013" +
+      " \003(\0132\026.prwarden.v1.ConditionR\003any\022(\n\003all" +
+      "\030\014 \003(\0132\026.prwarden.v1.ConditionR\003all\022-\n\003n" +
+      "ot\030\r \001(\0132\026.prwarden.v1.ConditionH\001R\003not\210" +
+      "\001\001\0223\n\006inside\030\016 \001(\0132\026.prwarden.v1.Conditi" +
+      "onH\002R\006inside\210\001\001\022:\n\nnot_inside\030\017 \001(\0132\026.pr" +
+      "warden.v1.ConditionH\003R\tnotInside\210\001\001\022-\n\003h" +
+      "as\030\020 \001(\0132\026.prwarden.v1.ConditionH\004R\003has\210" +
+      "\001\001\022\024\n\005depth\030\021 \001(\tR\005depth\022=\n\005where\030\022 \003(\0132" +
+      "\'.prwarden.v1.TestRuleRequest.WhereEntry" +
+      "R\005where\022\024\n\005focus\030\023 \001(\tR\005focus\0220\n\007sources" +
+      "\030\024 \003(\0132\026.prwarden.v1.ConditionR\007sources\022" +
+      ",\n\005sinks\030\025 \003(\0132\026.prwarden.v1.ConditionR\005" +
+      "sinks\0226\n\nsanitizers\030\026 \003(\0132\026.prwarden.v1." +
+      "ConditionR\nsanitizers\022\037\n\010checksum\030\027 \001(\tH" +
+      "\005R\010checksum\210\001\001\022=\n\005words\030\037 \003(\0132\'.prwarden" +
+      ".v1.TestRuleRequest.WordsEntryR\005words\032U\n" +
+      "\nWhereEntry\022\020\n\003key\030\001 \001(\tR\003key\0221\n\005value\030\002" +
+      " \001(\0132\033.prwarden.v1.Condition.TestR\005value" +
+      ":\0028\001\0328\n\nWordsEntry\022\020\n\003key\030\001 \001(\tR\003key\022\024\n\005" +
+      "value\030\002 \001(\tR\005value:\0028\001B\007\n\005_typeB\006\n\004_notB" +
+      "\t\n\007_insideB\r\n\013_not_insideB\006\n\004_hasB\013\n\t_ch" +
+      "ecksum\"\224\002\n\020TestRuleResponse\0225\n\004hits\030\001 \003(" +
+      "\0132!.prwarden.v1.TestRuleResponse.HitR\004hi" +
+      "ts\022\034\n\ttruncated\030\002 \001(\010R\ttruncated\022>\n\rmatc" +
+      "hing_cost\030\003 \001(\0132\031.prwarden.v1.MatchingCo" +
+      "stR\014matchingCost\032k\n\003Hit\022\022\n\004line\030\001 \001(\005R\004l" +
+      "ine\022\026\n\006column\030\002 \001(\005R\006column\022\031\n\010end_line\030" +
+      "\003 \001(\005R\007endLine\022\035\n\nend_column\030\004 \001(\005R\tendC" +
+      "olumn\"~\n\017TryRulesRequest\022\'\n\005rules\030\001 \003(\0132" +
+      "\021.prwarden.v1.RuleR\005rules\022\027\n\004last\030\002 \001(\005H" +
+      "\000R\004last\210\001\001\022\027\n\004repo\030\003 \001(\tH\001R\004repo\210\001\001B\007\n\005_" +
+      "lastB\007\n\005_repo\"\313\004\n\020TryRulesResponse\022<\n\005ru" +
+      "les\030\001 \003(\0132&.prwarden.v1.TryRulesResponse" +
+      ".RuleHitsR\005rules\022N\n\rpull_requests\030\002 \003(\0132" +
+      ").prwarden.v1.TryRulesResponse.PullReque" +
+      "stR\014pullRequests\022\030\n\007untried\030\003 \001(\005R\007untri" +
+      "ed\032\234\001\n\010RuleHits\022\027\n\007rule_id\030\001 \001(\tR\006ruleId" +
+      "\022\022\n\004hits\030\002 \001(\005R\004hits\022#\n\rpull_requests\030\003 " +
+      "\001(\005R\014pullRequests\022>\n\rmatching_cost\030\004 \001(\013" +
+      "2\031.prwarden.v1.MatchingCostR\014matchingCos" +
+      "t\032\357\001\n\013PullRequest\022\033\n\treview_id\030\001 \001(\tR\010re" +
+      "viewId\022\022\n\004repo\030\002 \001(\tR\004repo\022\033\n\tpr_number\030" +
+      "\003 \001(\005R\010prNumber\022\022\n\004hits\030\004 \001(\005R\004hits\0220\n\010f" +
+      "indings\030\005 \003(\0132\024.prwarden.v1.FindingR\010fin" +
+      "dings\022\034\n\ttruncated\030\006 \001(\010R\ttruncated\022.\n\005e" +
+      "rror\030\007 \001(\0132\030.prwarden.v1.ReviewErrorR\005er" +
+      "ror\"#\n\021DeleteRuleRequest\022\016\n\002id\030\001 \001(\tR\002id" +
+      "\"\024\n\022DeleteRuleResponse2\374\007\n\013RuleService\022S" +
+      "\n\014ListRulesets\022 .prwarden.v1.ListRuleset" +
+      "sRequest\032!.prwarden.v1.ListRulesetsRespo" +
+      "nse\022J\n\tListRules\022\035.prwarden.v1.ListRules" +
+      "Request\032\036.prwarden.v1.ListRulesResponse\022" +
+      "D\n\007GetRule\022\033.prwarden.v1.GetRuleRequest\032" +
+      "\034.prwarden.v1.GetRuleResponse\022`\n\nCreateR" +
+      "ule\022\036.prwarden.v1.CreateRuleRequest\032\037.pr" +
+      "warden.v1.CreateRuleResponse\"\021\262\373\030\r\n\013rule" +
+      ".create\022`\n\nUpdateRule\022\036.prwarden.v1.Upda" +
+      "teRuleRequest\032\037.prwarden.v1.UpdateRuleRe" +
+      "sponse\"\021\262\373\030\r\n\013rule.update\022`\n\nBatchRules\022" +
+      "\036.prwarden.v1.BatchRulesRequest\032\037.prward" +
+      "en.v1.BatchRulesResponse\"\017\262\373\030\013\n\trule.pus" +
+      "h(\001\022P\n\013ExportRules\022\037.prwarden.v1.ExportR" +
+      "ulesRequest\032 .prwarden.v1.ExportRulesRes" +
+      "ponse\022\\\n\017ListRuleHistory\022#.prwarden.v1.L" +
+      "istRuleHistoryRequest\032$.prwarden.v1.List" +
+      "RuleHistoryResponse\022f\n\010TestRule\022\034.prward" +
+      "en.v1.TestRuleRequest\032\035.prwarden.v1.Test" +
+      "RuleResponse\"\035\262\373\030\031\n\004NONE\022\021it stores noth" +
+      "ing\022f\n\010TryRules\022\034.prwarden.v1.TryRulesRe" +
+      "quest\032\035.prwarden.v1.TryRulesResponse\"\035\262\373" +
+      "\030\031\n\004NONE\022\021it stores nothing\022`\n\nDeleteRul" +
+      "e\022\036.prwarden.v1.DeleteRuleRequest\032\037.prwa" +
+      "rden.v1.DeleteRuleResponse\"\021\262\373\030\r\n\013rule.d" +
+      "eleteBN\n\016io.prwarden.v1P\001Z:github.com/pr" +
+      "warden/prwarden/gen/go/prwarden/v1;prwar" +
+      "denv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -436,7 +452,7 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_descriptor,
-        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Feedback", "Confidence", "Fix", "Checksum", });
+        new java.lang.String[] { "Id", "Type", "Pattern", "Message", "Severity", "Scope", "Repo", "Paths", "Multiline", "Redact", "Cases", "References", "CreatedAt", "MatchingCost", "Languages", "In", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", "Enabled", "Mode", "Entropy", "Stopwords", "Allow", "Supersedes", "Etag", "CreatedBy", "UpdatedAt", "UpdatedBy", "Skip", "Feedback", "Confidence", "Fix", "Checksum", "Words", });
     internal_static_prwarden_v1_Rule_Paths_descriptor =
       internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_Rule_Paths_fieldAccessorTable = new
@@ -460,6 +476,12 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_Rule_WhereEntry_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Rule_WhereEntry_descriptor,
+        new java.lang.String[] { "Key", "Value", });
+    internal_static_prwarden_v1_Rule_WordsEntry_descriptor =
+      internal_static_prwarden_v1_Rule_descriptor.getNestedTypes().get(4);
+    internal_static_prwarden_v1_Rule_WordsEntry_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_Rule_WordsEntry_descriptor,
         new java.lang.String[] { "Key", "Value", });
     internal_static_prwarden_v1_MatchingCost_descriptor =
       getDescriptor().getMessageTypes().get(2);
@@ -586,12 +608,18 @@ public final class RuleOuterClass {
     internal_static_prwarden_v1_TestRuleRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_descriptor,
-        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", "Checksum", });
+        new java.lang.String[] { "Type", "Pattern", "Multiline", "Text", "Entropy", "Stopwords", "Allow", "In", "Languages", "Any", "All", "Not", "Inside", "NotInside", "Has", "Depth", "Where", "Focus", "Sources", "Sinks", "Sanitizers", "Checksum", "Words", });
     internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor =
       internal_static_prwarden_v1_TestRuleRequest_descriptor.getNestedTypes().get(0);
     internal_static_prwarden_v1_TestRuleRequest_WhereEntry_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_TestRuleRequest_WhereEntry_descriptor,
+        new java.lang.String[] { "Key", "Value", });
+    internal_static_prwarden_v1_TestRuleRequest_WordsEntry_descriptor =
+      internal_static_prwarden_v1_TestRuleRequest_descriptor.getNestedTypes().get(1);
+    internal_static_prwarden_v1_TestRuleRequest_WordsEntry_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_prwarden_v1_TestRuleRequest_WordsEntry_descriptor,
         new java.lang.String[] { "Key", "Value", });
     internal_static_prwarden_v1_TestRuleResponse_descriptor =
       getDescriptor().getMessageTypes().get(22);

@@ -65,6 +65,8 @@ private static final long serialVersionUID = 0L;
     switch (number) {
       case 18:
         return internalGetWhere();
+      case 31:
+        return internalGetWords();
       default:
         throw new RuntimeException(
             "Invalid map field number: " + number);
@@ -1194,6 +1196,101 @@ io.prwarden.v1.Condition.Test defaultValue) {
     }
   }
 
+  public static final int WORDS_FIELD_NUMBER = 31;
+  private static final class WordsDefaultEntryHolder {
+    static final com.google.protobuf.MapEntry<
+        java.lang.String, java.lang.String> defaultEntry =
+            com.google.protobuf.MapEntry
+            .<java.lang.String, java.lang.String>newDefaultInstance(
+                io.prwarden.v1.RuleOuterClass.internal_static_prwarden_v1_TestRuleRequest_WordsEntry_descriptor, 
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "",
+                com.google.protobuf.WireFormat.FieldType.STRING,
+                "");
+  }
+  @SuppressWarnings("serial")
+  private com.google.protobuf.MapField<
+      java.lang.String, java.lang.String> words_;
+  private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+  internalGetWords() {
+    if (words_ == null) {
+      return com.google.protobuf.MapField.emptyMapField(
+          WordsDefaultEntryHolder.defaultEntry);
+    }
+    return words_;
+  }
+  public int getWordsCount() {
+    return internalGetWords().getMap().size();
+  }
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public boolean containsWords(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    return internalGetWords().getMap().containsKey(key);
+  }
+  /**
+   * Use {@link #getWordsMap()} instead.
+   */
+  @java.lang.Override
+  @java.lang.Deprecated
+  public java.util.Map<java.lang.String, java.lang.String> getWords() {
+    return getWordsMap();
+  }
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public java.util.Map<java.lang.String, java.lang.String> getWordsMap() {
+    return internalGetWords().getMap();
+  }
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public /* nullable */
+java.lang.String getWordsOrDefault(
+      java.lang.String key,
+      /* nullable */
+java.lang.String defaultValue) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, java.lang.String> map =
+        internalGetWords().getMap();
+    return map.containsKey(key) ? map.get(key) : defaultValue;
+  }
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  @java.lang.Override
+  public java.lang.String getWordsOrThrow(
+      java.lang.String key) {
+    if (key == null) { throw new NullPointerException("map key"); }
+    java.util.Map<java.lang.String, java.lang.String> map =
+        internalGetWords().getMap();
+    if (!map.containsKey(key)) {
+      throw new java.lang.IllegalArgumentException();
+    }
+    return map.get(key);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1277,6 +1374,12 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (((bitField0_ & 0x00000040) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 23, checksum_);
     }
+    com.google.protobuf.GeneratedMessage
+      .serializeStringMapTo(
+        output,
+        internalGetWords(),
+        WordsDefaultEntryHolder.defaultEntry,
+        31);
     getUnknownFields().writeTo(output);
   }
 
@@ -1391,6 +1494,16 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (((bitField0_ & 0x00000040) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(23, checksum_);
     }
+    for (java.util.Map.Entry<java.lang.String, java.lang.String> entry
+         : internalGetWords().getMap().entrySet()) {
+      com.google.protobuf.MapEntry<java.lang.String, java.lang.String>
+      words__ = WordsDefaultEntryHolder.defaultEntry.newBuilderForType()
+          .setKey(entry.getKey())
+          .setValue(entry.getValue())
+          .build();
+      size += com.google.protobuf.CodedOutputStream
+          .computeMessageSize(31, words__);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -1470,6 +1583,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (!getChecksum()
           .equals(other.getChecksum())) return false;
     }
+    if (!internalGetWords().equals(
+        other.internalGetWords())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1559,6 +1674,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
     if (hasChecksum()) {
       hash = (37 * hash) + CHECKSUM_FIELD_NUMBER;
       hash = (53 * hash) + getChecksum().hashCode();
+    }
+    if (!internalGetWords().getMap().isEmpty()) {
+      hash = (37 * hash) + WORDS_FIELD_NUMBER;
+      hash = (53 * hash) + internalGetWords().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1679,6 +1798,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       switch (number) {
         case 18:
           return internalGetWhere();
+        case 31:
+          return internalGetWords();
         default:
           throw new RuntimeException(
               "Invalid map field number: " + number);
@@ -1690,6 +1811,8 @@ io.prwarden.v1.Condition.Test defaultValue) {
       switch (number) {
         case 18:
           return internalGetMutableWhere();
+        case 31:
+          return internalGetMutableWords();
         default:
           throw new RuntimeException(
               "Invalid map field number: " + number);
@@ -1808,6 +1931,7 @@ io.prwarden.v1.Condition.Test defaultValue) {
       }
       bitField0_ = (bitField0_ & ~0x00100000);
       checksum_ = "";
+      internalGetMutableWords().clear();
       return this;
     }
 
@@ -1962,6 +2086,10 @@ io.prwarden.v1.Condition.Test defaultValue) {
       if (((from_bitField0_ & 0x00200000) != 0)) {
         result.checksum_ = checksum_;
         to_bitField0_ |= 0x00000040;
+      }
+      if (((from_bitField0_ & 0x00400000) != 0)) {
+        result.words_ = internalGetWords();
+        result.words_.makeImmutable();
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2197,6 +2325,9 @@ io.prwarden.v1.Condition.Test defaultValue) {
         bitField0_ |= 0x00200000;
         onChanged();
       }
+      internalGetMutableWords().mergeFrom(
+          other.internalGetWords());
+      bitField0_ |= 0x00400000;
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -2391,6 +2522,15 @@ io.prwarden.v1.Condition.Test defaultValue) {
               bitField0_ |= 0x00200000;
               break;
             } // case 186
+            case 250: {
+              com.google.protobuf.MapEntry<java.lang.String, java.lang.String>
+              words__ = input.readMessage(
+                  WordsDefaultEntryHolder.defaultEntry.getParserForType(), extensionRegistry);
+              internalGetMutableWords().getMutableMap().put(
+                  words__.getKey(), words__.getValue());
+              bitField0_ |= 0x00400000;
+              break;
+            } // case 250
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -6167,6 +6307,161 @@ io.prwarden.v1.Condition.Test defaultValue) {
       checksum_ = value;
       bitField0_ |= 0x00200000;
       onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.MapField<
+        java.lang.String, java.lang.String> words_;
+    private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+        internalGetWords() {
+      if (words_ == null) {
+        return com.google.protobuf.MapField.emptyMapField(
+            WordsDefaultEntryHolder.defaultEntry);
+      }
+      return words_;
+    }
+    private com.google.protobuf.MapField<java.lang.String, java.lang.String>
+        internalGetMutableWords() {
+      if (words_ == null) {
+        words_ = com.google.protobuf.MapField.newMapField(
+            WordsDefaultEntryHolder.defaultEntry);
+      }
+      if (!words_.isMutable()) {
+        words_ = words_.copy();
+      }
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return words_;
+    }
+    public int getWordsCount() {
+      return internalGetWords().getMap().size();
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public boolean containsWords(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      return internalGetWords().getMap().containsKey(key);
+    }
+    /**
+     * Use {@link #getWordsMap()} instead.
+     */
+    @java.lang.Override
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, java.lang.String> getWords() {
+      return getWordsMap();
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public java.util.Map<java.lang.String, java.lang.String> getWordsMap() {
+      return internalGetWords().getMap();
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public /* nullable */
+java.lang.String getWordsOrDefault(
+        java.lang.String key,
+        /* nullable */
+java.lang.String defaultValue) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, java.lang.String> map =
+          internalGetWords().getMap();
+      return map.containsKey(key) ? map.get(key) : defaultValue;
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    @java.lang.Override
+    public java.lang.String getWordsOrThrow(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      java.util.Map<java.lang.String, java.lang.String> map =
+          internalGetWords().getMap();
+      if (!map.containsKey(key)) {
+        throw new java.lang.IllegalArgumentException();
+      }
+      return map.get(key);
+    }
+    public Builder clearWords() {
+      bitField0_ = (bitField0_ & ~0x00400000);
+      internalGetMutableWords().getMutableMap()
+          .clear();
+      return this;
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder removeWords(
+        java.lang.String key) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      internalGetMutableWords().getMutableMap()
+          .remove(key);
+      return this;
+    }
+    /**
+     * Use alternate mutation accessors instead.
+     */
+    @java.lang.Deprecated
+    public java.util.Map<java.lang.String, java.lang.String>
+        getMutableWords() {
+      bitField0_ |= 0x00400000;
+      return internalGetMutableWords().getMutableMap();
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder putWords(
+        java.lang.String key,
+        java.lang.String value) {
+      if (key == null) { throw new NullPointerException("map key"); }
+      if (value == null) { throw new NullPointerException("map value"); }
+      internalGetMutableWords().getMutableMap()
+          .put(key, value);
+      bitField0_ |= 0x00400000;
+      return this;
+    }
+    /**
+     * <pre>
+     * As Rule.words.
+     * </pre>
+     *
+     * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+     */
+    public Builder putAllWords(
+        java.util.Map<java.lang.String, java.lang.String> values) {
+      internalGetMutableWords().getMutableMap()
+          .putAll(values);
+      bitField0_ |= 0x00400000;
       return this;
     }
 

@@ -743,4 +743,58 @@ io.prwarden.v1.Condition.Test defaultValue);
    */
   com.google.protobuf.ByteString
       getChecksumBytes();
+
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  int getWordsCount();
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  boolean containsWords(
+      java.lang.String key);
+  /**
+   * Use {@link #getWordsMap()} instead.
+   */
+  @java.lang.Deprecated
+  java.util.Map<java.lang.String, java.lang.String>
+  getWords();
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  java.util.Map<java.lang.String, java.lang.String>
+  getWordsMap();
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  /* nullable */
+java.lang.String getWordsOrDefault(
+      java.lang.String key,
+      /* nullable */
+java.lang.String defaultValue);
+  /**
+   * <pre>
+   * As Rule.words.
+   * </pre>
+   *
+   * <code>map&lt;string, string&gt; words = 31 [json_name = "words"];</code>
+   */
+  java.lang.String getWordsOrThrow(
+      java.lang.String key);
 }

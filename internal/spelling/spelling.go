@@ -1,0 +1,253 @@
+// Package spelling finds misspelt English words in lines of text. It knows the common
+// ones and how each is spelt; it has no list of the words that are right.
+package spelling
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"sync"
+
+	"github.com/golangci/misspell"
+
+	"github.com/prwarden/prwarden/internal/match"
+)
+
+// Bounds of the words of a List.
+const (
+	MinWord = 3  // letters; the shortest common misspelling has so many
+	MaxWord = 50 // letters
+)
+
+// List is misspelt words and what is right. The zero List has the common ones. It is
+// immutable and safe for concurrent use.
+type List struct{ own words }
+
+// NewList has words of one's own beside the common ones and instead of them: from what
+// is wrong to what is right, as IsWord and IsRight have them. The map must not be changed
+// afterwards.
+func NewList(own map[string]string) List { return List{wordsOf(own)} }
+
+// common are the misspelt words that everybody knows, about 28,000. They take 2 MB, so
+// they are made when they are needed first, once for all rules.
+var common = sync.OnceValue(func() words {
+	list := misspell.DictMain
+	right := make(map[string]string, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		if IsWord(list[i]) && IsRight(list[i+1]) { // else, in ten pairs, it is more than words
+			right[list[i]] = list[i+1]
+		}
+	}
+
+	return wordsOf(right)
+})
+
+// words are misspelt words with what is right, and what tells most others at once.
+type words struct {
+	right  map[string]string
+	filter []uint64 // bits by hash; a power of 2 of them, at least 16 for each word
+	shift  int      // from a hash to the number of a bit
+}
+
+func wordsOf(right map[string]string) words {
+	w := words{right: right, shift: 26}
+	for 1<<(32-w.shift) < 16*len(right) {
+		w.shift--
+	}
+	w.filter = make([]uint64, 1<<(32-w.shift-6))
+	for wrong := range right {
+		bit := hashOf([]byte(wrong), 0, len(wrong)) >> w.shift
+		w.filter[bit/64] |= 1 << (bit % 64)
+	}
+
+	return w
+}
+
+// mayHave reports whether a word of a hash may be misspelt.
+func (w words) mayHave(hash uint32) bool {
+	bit := hash >> w.shift
+
+	return len(w.filter) > 0 && w.filter[bit/64]>>(bit%64)&1 > 0
+}
+
+// hashOf is the hash of a word of a text, in any case. It is made of the first and the last
+// 8 letters.
+func hashOf(text []byte, from, to int) uint32 {
+	const blanks, prime = 0x2020202020202020, 0x9E3779B97F4A7C15
+	n := to - from
+	first := uint64(0)
+	if from+8 <= len(text) {
+		first = binary.LittleEndian.Uint64(text[from:])
+	} else {
+		for i, c := range text[from:] {
+			first |= uint64(c) << (8 * i)
+		}
+	}
+	if n < 8 {
+		first &= 1<<(8*n) - 1
+	}
+	last := first
+	if n > 8 {
+		last = binary.LittleEndian.Uint64(text[to-8:])
+	}
+
+	return uint32(((first|blanks)*prime ^ bits.RotateLeft64(last|blanks, 29) + uint64(n)) * prime >> 32)
+}
+
+// IsWord reports whether a text can be a misspelt word of a List: MinWord to MaxWord
+// lower-case letters of ASCII.
+func IsWord(text string) bool {
+	return len(text) >= MinWord && len(text) <= MaxWord && strings.Trim(text, letters) == ""
+}
+
+// IsRight reports whether a text can be what is right in a List: words of lower-case letters
+// of ASCII, with apostrophes and hyphens inside, and blanks between them, of at most MaxWord
+// bytes.
+func IsRight(text string) bool {
+	return text != "" && len(text) <= MaxWord && strings.Trim(text, letters+"'- ") == "" &&
+		strings.Trim(text, "'- ") == text
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz"
+
+// Right is how a word is spelt, in the case in which it is written; ok is false for a word
+// that isn't known to be wrong.
+func (l List) Right(word []byte) (right string, ok bool) {
+	if len(word) < MinWord || len(word) > MaxWord {
+		return "", false
+	}
+	var lower [MaxWord]byte
+	n := copyLower(lower[:], word)
+	if right, ok = l.own.right[string(lower[:n])]; !ok {
+		right, ok = common().right[string(lower[:n])]
+	}
+	switch {
+	case !ok || word[0] >= 'a':
+	case word[1] >= 'a':
+		right = strings.ToUpper(right[:1]) + right[1:]
+	default:
+		right = strings.ToUpper(right)
+	}
+
+	return right, ok
+}
+
+// What a byte is for words.
+const (
+	letter = 1 << iota
+	before // a word may begin behind it
+	behind // a word may end before it
+)
+
+var class = func() (all [256]byte) {
+	for _, c := range []byte(letters) {
+		all[c], all[c-0x20] = letter, letter
+	}
+	for _, c := range []byte(" \t\n(\"'`*/") {
+		all[c] |= before
+	}
+	for _, c := range []byte(" \t\r\n,;:!?)") {
+		all[c] |= behind
+	}
+
+	return all
+}()
+
+// minUpper is how many letters a word has, at least, that is all upper case: shorter ones are
+// names and abbreviations.
+const minUpper = 5
+
+// Next implements match.Finder: it finds misspelt words of lines that may be English.
+//
+// A word is letters of ASCII in lower case, the first of which may be in upper case, or all
+// when they are minUpper or more. Before it is a blank or one of ("'`*/, and behind it a blank,
+// one of ,;:!?) or a full stop with a blank behind it; the ends of the line count as blanks. So
+// identifiers, paths and addresses aren't words.
+func (l List) Next(text []byte, at, end int) (word match.Span, work int, ok bool) {
+	all := common()
+	for i := at; i < end; {
+		from, to := nextWord(text[:end], i)
+		i = to
+		if to-from < MinWord || to-from > MaxWord || !isBounded(text, from, to) {
+			continue
+		}
+		hash := hashOf(text, from, to)
+		if !all.mayHave(hash) && !l.own.mayHave(hash) || !isCased(text[from:to]) {
+			continue
+		}
+		if _, ok := l.Right(text[from:to]); !ok {
+			continue
+		}
+		work += 2 * reach
+		start, behind := lineAround(text, from, to)
+		if isEnglish(text[start:behind], from-start) {
+			return match.Span{Start: from, End: to}, work + to - at, true
+		}
+		i = min(behind, end) // so that none is looked at again and again
+	}
+
+	return word, work + end - at, false
+}
+
+// lineAround is the part of the line of a word that is looked at around it.
+func lineAround(text []byte, from, to int) (start, end int) {
+	start, end = max(0, from-reach), min(to+reach, len(text))
+	if i := bytes.LastIndexByte(text[start:from], '\n'); i >= 0 {
+		start += i + 1
+	}
+	if i := bytes.IndexByte(text[to:end], '\n'); i >= 0 {
+		end = to + i
+	}
+
+	return start, end
+}
+
+// nextWord is the next run of letters in a line, at or behind an offset.
+func nextWord(line []byte, at int) (from, to int) {
+	for at < len(line) && class[line[at]]&letter == 0 {
+		at++
+	}
+	from = at
+	for at < len(line) && class[line[at]]&letter != 0 {
+		at++
+	}
+
+	return from, at
+}
+
+// isCased reports whether a run of letters is a word by its case.
+func isCased(word []byte) bool {
+	upper := 0
+	for _, c := range word {
+		if c < 'a' {
+			upper++
+		}
+	}
+
+	return upper == 0 || upper == 1 && word[0] < 'a' || upper == len(word) && upper >= minUpper
+}
+
+// isBounded reports whether a run of letters is a word by what is around it.
+func isBounded(line []byte, from, to int) bool {
+	return (from == 0 || class[line[from-1]]&before != 0) && ends(line, to)
+}
+
+// ends reports whether a word may end at an offset of a line.
+func ends(line []byte, at int) bool {
+	if at == len(line) {
+		return true
+	}
+	next := byte(' ')
+	if at+1 < len(line) {
+		next = line[at+1]
+	}
+	switch line[at] {
+	case '.':
+		return next == ' ' || next == '\t' || next == '\r' || next == '\n'
+	case '!', '?': // not those of x!.y and x?.y
+		return next != '.'
+	}
+
+	return class[line[at]]&behind != 0
+}
