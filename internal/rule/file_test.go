@@ -230,7 +230,7 @@ func TestParseFileMistakes(t *testing.T) {
 			for i, m := range mistakes.Mistakes {
 				got := fmt.Sprintf("%d: %s", m.Line, m.Message)
 				assert.True(t, strings.HasPrefix(got, tt.want[i]), got)
-				assert.LessOrEqual(t, len(m.Message), 320)
+				assert.LessOrEqual(t, len(m.Message), 330)
 			}
 
 			assert.Equal(t, mistakes.Mistakes[0].Line, mistakes.Line())
