@@ -56,9 +56,6 @@ func (h *Handler) newRulePage(v *visit) error {
 		if err != nil {
 			return err
 		}
-		if err := mayBeForm(found.GetRule()); err != nil {
-			return err
-		}
 		_, name, _ := strings.Cut(fullID(found.GetRule().GetId()), "/")
 		e.ruleForm = formOf(found.GetRule())
 		e.ID, e.Mode, e.Etag = name+"-copy", "observe", ""
@@ -79,22 +76,8 @@ func (h *Handler) editRulePage(v *visit) error {
 		return errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
 			"%s is a default rule, which can't be changed. Copy it to a rule of your own, and switch it off.", ruleID(v))
 	}
-	if err := mayBeForm(found.GetRule()); err != nil {
-		return err
-	}
 
 	return h.showEditor(v, http.StatusOK, editorView{ruleForm: formOf(found.GetRule())})
-}
-
-// mayBeForm says what is wrong with a rule for the form, which has no sources and no words.
-func mayBeForm(r *prwardenv1.Rule) error {
-	if r.GetType() != prwardenv1.Rule_taint && r.GetType() != prwardenv1.Rule_spelling {
-		return nil
-	}
-
-	return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument,
-		"Rules of type %s are written in a file: copy %s below *In a rules file*, or use `prwarden rules pull` and "+
-			"`prwarden rules push`.", r.GetType(), r.GetId())
 }
 
 // maxCases is how many examples of a kind a rule has at most, as the API allows.
@@ -157,7 +140,8 @@ func (h *Handler) saveRule(v *visit, e editorView) error {
 		err = h.updateRule(v, e.ID, r,
 			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern",
 			"message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
-			"references", "enabled", "mode", "confidence", "fix")
+			"references", "enabled", "mode", "confidence", "fix", "in", "entropy", "checksum", "stopwords", "allow",
+			"supersedes", "sources", "sinks", "sanitizers", "words")
 	}
 	if err == nil {
 		h.leaveFlash(v, flash{Text: text})

@@ -35,7 +35,7 @@ func (c caseTest) good() bool { return c.Wants == c.Has }
 
 // testRule finds out what the pattern matches in the text and in the cases.
 func (h *Handler) testRule(v *visit, e *editorView) error {
-	if e.Pattern == "" && e.Conditions == "" {
+	if e.Pattern == "" && e.Conditions == "" && e.Type != prwardenv1.Rule_spelling.String() {
 		return nil
 	}
 	test := func(text string) (*prwardenv1.TestRuleResponse, error) {
@@ -46,7 +46,9 @@ func (h *Handler) testRule(v *visit, e *editorView) error {
 		return h.calls.rules.TestRule(v.ctx(), &prwardenv1.TestRuleRequest{
 			Type: r.Type, Pattern: e.Pattern, Multiline: e.Multiline, Text: text, Languages: r.GetLanguages(),
 			Any: r.GetAny(), All: r.GetAll(), Not: r.GetNot(), Inside: r.GetInside(), NotInside: r.GetNotInside(),
-			Has: r.GetHas(), Depth: r.GetDepth(), Where: r.GetWhere(), Focus: r.GetFocus(),
+			Has: r.GetHas(), Depth: r.GetDepth(), Where: r.GetWhere(), Focus: r.GetFocus(), In: r.GetIn(),
+			Entropy: r.GetEntropy(), Checksum: r.Checksum, Stopwords: r.GetStopwords(), Allow: r.GetAllow(),
+			Sources: r.GetSources(), Sinks: r.GetSinks(), Sanitizers: r.GetSanitizers(), Words: r.GetWords(),
 		})
 	}
 	whole, err := test(e.Text)

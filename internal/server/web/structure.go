@@ -2,29 +2,47 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// The keys of a condition that have conditions.
-var conditionKeys = map[string]bool{
-	"any": true, "all": true, "not": true, "inside": true, "not_inside": true, "has": true,
+// detailKeys are the fields that the form has in one text, as rules files have them: what a
+// rule of a type asks beside its pattern.
+var detailKeys = map[string][]string{
+	"regex":     {"in", "entropy", "checksum", "stopwords", "allow", "supersedes"},
+	"structure": {"any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "supersedes"},
+	"taint":     {"sources", "sinks", "sanitizers", "supersedes"},
+	"spelling":  {"words", "in", "allow", "supersedes"},
 }
 
-// conditionText is what a structure rule asks beside its pattern, as rules files have it.
+// conditionKeys are the keys whose values are conditions.
+var conditionKeys = map[string]bool{
+	"any": true, "all": true, "not": true, "inside": true, "not_inside": true, "has": true,
+	"sources": true, "sinks": true, "sanitizers": true,
+}
+
+// keyWords has words of people as keys, not names of fields.
+const keyWords = "words"
+
+// conditionText is what a rule asks beside its pattern, as rules files have it.
 func conditionText(r *prwardenv1.Rule) string {
-	c := &prwardenv1.Condition{
-		Any: r.GetAny(), All: r.GetAll(), Not: r.GetNot(), Inside: r.GetInside(), NotInside: r.GetNotInside(),
-		Has: r.GetHas(), Depth: r.GetDepth(), Where: r.GetWhere(), Focus: r.GetFocus(),
-	}
-	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(c)
+	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(r)
 	var value map[string]any
-	if err != nil || json.Unmarshal(text, &value) != nil || len(value) == 0 {
+	if err != nil || json.Unmarshal(text, &value) != nil {
+		return ""
+	}
+	maps.DeleteFunc(value, func(key string, _ any) bool {
+		return !slices.Contains(detailKeys[r.GetType().String()], key)
+	})
+	if len(value) == 0 {
 		return ""
 	}
 	var out strings.Builder
@@ -49,7 +67,9 @@ func shorter(value any) any {
 			return pattern
 		}
 		for key := range v {
-			v[key] = shorter(v[key])
+			if key != keyWords {
+				v[key] = shorter(v[key])
+			}
 		}
 	}
 
@@ -69,7 +89,9 @@ func longer(value any, isCondition bool) any {
 		}
 	case map[string]any:
 		for key := range v {
-			v[key] = longer(v[key], conditionKeys[key])
+			if key != keyWords {
+				v[key] = longer(v[key], conditionKeys[key])
+			}
 		}
 	}
 
@@ -86,45 +108,41 @@ func (f ruleForm) yaml() string {
 	return ruleYAML(r)
 }
 
-// condition reads what the form says of a structure rule's conditions.
-func (f ruleForm) condition() (*prwardenv1.Condition, error) {
-	c := &prwardenv1.Condition{}
-	if strings.TrimSpace(f.Conditions) == "" {
-		return c, nil
-	}
-	if f.Type != prwardenv1.Rule_structure.String() {
-		return nil, errs.Invalid("conditions", "are for rules of type structure")
-	}
+// details reads what the form says in one text.
+func (f ruleForm) details() (*prwardenv1.Rule, error) {
+	r := &prwardenv1.Rule{}
 	var value map[string]any
 	err := yaml.Unmarshal([]byte(f.Conditions), &value)
-	if err == nil {
+	for key := range value {
+		if known := detailKeys[f.Type]; !slices.Contains(known, key) {
+			return nil, errs.Invalid("conditions", "%q is none of those of a rule of type %s, which are %s",
+				key, f.Type, strings.Join(known, ", "))
+		}
+	}
+	if err == nil && len(value) > 0 {
 		var text []byte
 		if text, err = json.Marshal(longer(value, false)); err == nil {
-			err = protojson.Unmarshal(text, c)
+			err = protojson.Unmarshal(text, r)
 		}
 	}
 	if err != nil {
 		return nil, errs.Invalid("conditions", "can't be read: %v", err)
 	}
-	if c.GetPattern() != "" {
-		return nil, errs.Invalid("conditions", "must not have `pattern`, which has a field of its own")
-	}
 
-	return c, nil
+	return r, nil
 }
 
-// typed gives a rule the type and the conditions of the form.
+// typed gives a rule the type and the details of the form.
 func (f ruleForm) typed(r *prwardenv1.Rule) (*prwardenv1.Rule, error) {
-	c, err := f.condition()
+	details, err := f.details()
 	if err != nil {
 		return nil, err
 	}
+	proto.Merge(r, details)
 	r.Type = prwardenv1.Rule_regex.Enum()
-	if f.Type == prwardenv1.Rule_structure.String() {
-		r.Type = prwardenv1.Rule_structure.Enum()
+	if n, ok := prwardenv1.Rule_Type_value[f.Type]; ok && n > 0 {
+		r.Type = prwardenv1.Rule_Type(n).Enum()
 	}
-	r.Any, r.All, r.Not, r.Inside, r.NotInside = c.GetAny(), c.GetAll(), c.GetNot(), c.GetInside(), c.GetNotInside()
-	r.Has, r.Depth, r.Where, r.Focus = c.GetHas(), c.GetDepth(), c.GetWhere(), c.GetFocus()
 
 	return r, nil
 }

@@ -32,12 +32,52 @@ where:
 	assert.Contains(t, f.yaml(), "type: structure")
 
 	for want, wrong := range map[string]ruleForm{
-		"can't be read":  {Type: "structure", Conditions: "a: [", State: "on"},
-		"unknown field":  {Type: "structure", Conditions: "aside: x", State: "on"},
-		"must not have":  {Type: "structure", Conditions: "pattern: x", State: "on"},
-		"type structure": {Type: "regex", Conditions: "not: x", State: "on"},
+		"can't be read":                {Type: "structure", Conditions: "a: ["},
+		`"aside" is none of those`:     {Type: "structure", Conditions: "aside: x"},
+		`"pattern" is none of those`:   {Type: "structure", Conditions: "pattern: x"},
+		"of type regex, which are in,": {Type: "regex", Conditions: "not: x"},
+		"can't be read: proto":         {Type: "regex", Conditions: "in: {}"},
 	} {
 		_, err := wrong.rule()
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+// Each type of rules has its own details in the form.
+func TestDetailsOfEachType(t *testing.T) {
+	t.Parallel()
+	for kind, text := range map[string]string{
+		"regex": `allow:
+  - ^a
+checksum: github
+entropy:
+  group: 1
+  min: 2.5
+in:
+  - code
+stopwords:
+  - example
+supersedes:
+  - b
+`,
+		"taint": `sanitizers:
+  - clean($$$)
+sinks:
+  - focus: Q
+    pattern: db.query($Q)
+sources:
+  - request.args
+`,
+		"spelling": `words:
+  not: knot
+  pattern: patterns
+`,
+	} {
+		f := ruleForm{Type: kind, Conditions: text, State: "on"}
+		r, err := f.rule()
+		require.NoError(t, err, kind)
+		assert.Equal(t, kind, r.GetType().String())
+		assert.Equal(t, text, conditionText(r))
+		assert.Equal(t, text, formOf(r).Conditions)
 	}
 }
