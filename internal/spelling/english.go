@@ -2,35 +2,35 @@ package spelling
 
 import (
 	"bytes"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// How much a word says that a text is English. A text with enough is.
-const (
-	vague  = 1 // other languages have it, too
-	sure   = 2 // others have it rarely
-	enough = 2
-)
-
-// frequent are words of many English sentences, and how much each says.
-var frequent = func() map[string]int {
-	words := map[string]int{}
-	for says, list := range map[int]string{
-		vague: "a all an as at be for has in is me new no of on or so use was we",
-		sure: "about after already and any are because been before between but by can could did does each error " +
+// frequent are words of many English sentences. Each has a bit of its own: other languages
+// have these, too. A word that they rarely have has the bits of enough words.
+var frequent = func() map[string]uint32 {
+	const (
+		shared = "a all an as at be for has in is me new no of on or so use was we"
+		sure   = "about after already and any are because been before between but by can could did does each error " +
 			"every from have here how if into it its just more must need not only our same should since some such " +
 			"than that the their them then there these they this those through to until used using were what when " +
-			"where whether which while who will with without would you your",
-	} {
-		for word := range strings.FieldsSeq(list) {
-			words[word] = says
-		}
+			"where whether which while who will with without would you your"
+	)
+	words := map[string]uint32{}
+	for i, word := range strings.Fields(shared) {
+		words[word] = 1 << i
+	}
+	for word := range strings.FieldsSeq(sure) {
+		words[word] = 1<<32 - 1<<(32-enough)
 	}
 
 	return words
 }()
+
+// enough is how many different frequent words an English text has.
+const enough = 3
 
 const (
 	// maxFrequent is how many letters the longest frequent word has.
@@ -43,13 +43,12 @@ const (
 
 // isEnglish reports whether a line may be English, by what it has beside a misspelt word that
 // begins at an offset: no letter but those of ASCII, and a frequent word that other languages
-// rarely have, or two that they have, too. A short line that begins as a comment needs none.
+// rarely have, or three that they have, too. A short line that begins as a comment needs none.
 //
 // Without that, words of other languages would be found that look like misspelt ones, such as
 // those of Spanish for problems and tendencies, and names.
 func isEnglish(line []byte, from int) bool {
-	others, says := 0, 0
-	var first []byte // vague word
+	others, found := 0, uint32(0) // bits of frequent words
 	for i := 0; i < len(line); {
 		start, end := nextWord(line, i)
 		if hasForeign(line[i:start]) {
@@ -60,21 +59,14 @@ func isEnglish(line []byte, from int) bool {
 			continue
 		}
 		others++
-		if says >= enough || end-start > maxFrequent || !isBounded(line, start, end) {
+		if end-start > maxFrequent || !isBounded(line, start, end) {
 			continue
 		}
-		word := line[start:end]
 		var lower [maxFrequent]byte
-		n := frequent[string(lower[:copyLower(lower[:], word)])]
-		if n == vague && bytes.EqualFold(first, word) {
-			continue
-		}
-		if says += n; n == vague {
-			first = word
-		}
+		found |= frequent[string(lower[:copyLower(lower[:], line[start:end])])]
 	}
 
-	return says >= enough || others <= maxShort && beginsComment(line)
+	return bits.OnesCount32(found) >= enough || others <= maxShort && beginsComment(line)
 }
 
 // copyLower copies a word in lower case, and returns how many letters it has.
