@@ -141,7 +141,7 @@ func documentation(file string) string {
 var toolFolders = setOf(
 	"script", "scripts", "tools", "hack", "dev", "scripts-dev", "dev-scripts", "buildscripts", "build-tools",
 	"build_tools", "ci", ".ci", ".circleci", ".buildkite", "bench", "benches", "benchmark", "benchmarks",
-	"perf", "playground", "playgrounds", "sandbox",
+	"perf", "playground", "playgrounds", "sandbox", "generate",
 )
 
 // toolNames are files that tools for building run, in lower case.
