@@ -85,8 +85,10 @@ func TestLinkToSkipped(t *testing.T) {
 	t.Parallel()
 	link := file("src/a.go", "x\n")
 	link.LinkTo = "tests/a.go"
-	got := run(t, &pull{files: []scan.File{link}}, regex("tests", "todo", skips("test")))
+	pulls := &pull{files: []scan.File{link}}
+	got := run(t, pulls, regex("tests", "todo", skips("test"), languages("go")))
 	assert.Equal(t, []string{"src/a.go meta/link-to-other"}, found(got))
+	assert.Empty(t, found(run(t, pulls, regex("tests", "todo", skips("test")))), "a rule for all files")
 }
 
 // Nothing that an author writes into a file, and no path, switches off a default rule

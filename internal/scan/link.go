@@ -26,13 +26,14 @@ func (p *plan) linkToOther(f *File) *finding.Finding {
 	return &about.list[0]
 }
 
-// isLookedAtLess tells whether some rule looks at a file with the path of the link, and
-// not at one with that of its target.
+// isLookedAtLess tells whether some rule looks at a file with the path of the link, because of
+// its kind, and not at one with that of its target. A rule for all files that leaves the
+// target's folder out says nothing: nobody runs a licence.
 func (p *plan) isLookedAtLess(target, link string) bool {
 	for _, g := range p.groups {
 		atTarget, atLink := p.looks(g, target), p.looks(g, link)
-		for i := range g.rules {
-			if atLink(i) && !atTarget(i) {
+		for i, r := range g.rules {
+			if len(r.Languages)+len(r.Paths.Include) > 0 && atLink(i) && !atTarget(i) {
 				return true
 			}
 		}
