@@ -294,7 +294,7 @@ func TestSchemaWords(t *testing.T) {
 	assert.Equal(t, 5, enums["ReviewStatus"])
 	assert.Equal(t, 6, enums["SeverityLevel"])
 	assert.Equal(t, 2, enums["RulesetScope"])
-	assert.Equal(t, 3, enums["RuleType"])
+	assert.Equal(t, 4, enums["RuleType"])
 }
 
 func TestRequestBodies(t *testing.T) {

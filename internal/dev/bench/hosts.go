@@ -115,11 +115,11 @@ func newBenchHost(ctx context.Context, dir string) (*benchHost, error) {
 func benchCommit(ref, parent string, number int) string {
 	var text strings.Builder
 	for line := range hosttest.Lines {
-		call := "Use(step)"
 		if number > 0 && line == number {
-			call = "InsecureSkipVerify = true"
+			fmt.Fprintf(&text, "defer client%d.Lock()\n", line)
+		} else {
+			fmt.Fprintf(&text, "client%d.Use(step)\n", line)
 		}
-		fmt.Fprintf(&text, "client%d.%s\n", line, call)
 	}
 	message := fmt.Sprint("change ", number)
 

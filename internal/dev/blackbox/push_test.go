@@ -46,7 +46,7 @@ func manyRules(n int, word string) []any {
 			"message": fmt.Sprintf("Don't call %s%d.", word, i), "severity": "high", "languages": []any{"go", "python"},
 			"paths":      map[string]any{"include": []any{"**/*.go", "**/*.py"}, "exclude": []any{"vendor/**"}},
 			"cases":      map[string]any{"match": []any{fmt.Sprintf("x := %s%d(1)\n", word, i)}, "no_match": []any{"# no:\t"}},
-			"references": []any{"https://example.com/style"}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "",
+			"references": []any{"https://example.com/style"}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "", "words": map[string]any{},
 			"sources": []any{}, "sinks": []any{}, "sanitizers": []any{},
 			"skip": []any{}, "allow": []any{}, "stopwords": []any{},
 			"supersedes": []any{}, "confidence": "medium",

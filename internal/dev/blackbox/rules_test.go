@@ -105,7 +105,7 @@ func TestRuleLifeCycle(t *testing.T) {
 	full := map[string]any{
 		"id": "style/no-print", "type": "regex", "pattern": `fmt\.Print(ln|f)?\(`, "message": "Use the logger.",
 		"severity": "warning", "scope": "org", "multiline": false, "redact": false,
-		"languages": []any{}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "",
+		"languages": []any{}, "in": []any{}, "any": []any{}, "all": []any{}, "depth": "", "where": map[string]any{}, "focus": "", "words": map[string]any{},
 		"sources": []any{}, "sinks": []any{}, "sanitizers": []any{},
 		"skip": []any{"generated"}, "allow": []any{}, "stopwords": []any{}, "supersedes": []any{}, "confidence": "medium", "enabled": true, "mode": "enforce",
 		"paths":      map[string]any{"include": []any{"**/*.go"}, "exclude": []any{"cmd/**"}},
