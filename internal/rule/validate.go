@@ -21,7 +21,7 @@ const (
 	MaxMessage    = 1000     // characters
 	MaxGlobs      = 100      // in each list of Paths
 	MaxLanguages  = 50       // of a rule
-	MaxSkip       = 5        // kinds of files
+	MaxSkip       = 6        // kinds of files
 	MaxCases      = 50       // in each list of Cases
 	MaxCase       = 16 << 10 // bytes
 	MaxReferences = 10

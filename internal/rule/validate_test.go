@@ -61,7 +61,7 @@ repo: is allowed with scope "repo" only`},
 		"skip": {func(r *rule.Rule) { r.Skip = []string{"test", "tests", "A b"} },
 			"skip[1]: \"tests\" is no kind of files; one of generated, minified, vendored, test, documentation, tooling\n" +
 				"skip[2]: this is no kind of files; one of generated, minified, vendored, test, documentation, tooling"},
-		"too many kinds":     {func(r *rule.Rule) { r.Skip = repeat("test", 6) }, "skip: has 6 entries; at most 5 are allowed"},
+		"too many kinds":     {func(r *rule.Rule) { r.Skip = repeat("test", 7) }, "skip: has 7 entries; at most 6 are allowed"},
 		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
 		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex, structure`},
 		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
