@@ -67,6 +67,7 @@ func TestOf(t *testing.T) {
 		{"a/Tests/b.php", "", "test"},
 		{"src/androidTest/java/A.kt", "", "test"},
 		{"src/CartTest.java", "", "test"},
+		{"src/Shop.Tests/Cart.cs", "", "test"},
 		{"src/Latest.java", "", ""},
 		{"src/KeySpec.java", "", ""},
 		{"test_cart.py", "", "test"},
@@ -77,6 +78,7 @@ func TestOf(t *testing.T) {
 		{"docs/conf.py", "", "documentation"},
 		{"requirements.txt", "", ""},
 		{"app/docs.go", "", ""},
+		{"crates/a/examples/b.rs", "", "documentation"},
 
 		{"scripts/release.py", "", "tooling"},
 		{"app/dev-reset.sh", "", "tooling"},

@@ -89,12 +89,20 @@ var testFolders = setOf(
 // testWords are ends of the names of classes that test. `Spec` is not: Java has KeySpec.
 var testWords = []string{"Test", "Tests", "TestCase"}
 
+// testEndings are ends of the names of folders that have tests, as C# has them.
+var testEndings = []string{".tests", ".test", ".unittests", ".integrationtests", "-tests", "_tests"}
+
 // test says what makes a file a test.
 func test(file string) string {
 	const why = "its path is one of tests"
 	lower := strings.ToLower(file)
 	if isIn(lower, testFolders) {
 		return why
+	}
+	for folder := range strings.SplitSeq(path.Dir(lower), "/") {
+		if slices.ContainsFunc(testEndings, func(end string) bool { return strings.HasSuffix(folder, end) }) {
+			return why
+		}
 	}
 	name, plain := path.Base(file), path.Base(lower)
 	for _, word := range []string{"_test.", ".test.", "-test.", "_spec.", ".spec.", "-spec.", "_tests.", ".tests."} {
@@ -123,10 +131,16 @@ func test(file string) string {
 // prose are endings of texts for people, in lower case.
 var prose = setOf(".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".rdoc", ".pod")
 
-// documentation says what makes a file documentation: its ending, or go-enry's table.
+// sampleFolders show how something is used, in lower case; go-enry knows them in the root folder only.
+var sampleFolders = setOf("example", "examples", "sample", "samples", "demo", "demos", "tutorial", "tutorials")
+
+// documentation says what makes a file documentation: its ending, its folder, or go-enry's table.
 func documentation(file string) string {
 	if prose[strings.ToLower(path.Ext(file))] {
 		return "its ending is one of texts for people"
+	}
+	if isIn(strings.ToLower(file), sampleFolders) {
+		return "its path is one of documentation"
 	}
 	for _, matcher := range data.DocumentationMatchers {
 		if matcher.MatchString(file) {
