@@ -51,7 +51,7 @@ func generated(file string, text []byte) string {
 // lower case: what go-enry has as some twenty regexps, which take longer than a scan.
 var (
 	generatedFolders = setOf(
-		".idea", "pods", "node_modules", "godeps", "__generated__", "htmlcov", ".sqlx", ".terraform",
+		".idea", "pods", "node_modules", "godeps", "__generated__", "generated", "htmlcov", ".sqlx", ".terraform",
 	)
 	generatedEndings = []string{
 		".designer.cs", ".designer.vb", ".feature.cs", ".lock", "-lock.json", "-lock.yaml", ".lock.hcl",

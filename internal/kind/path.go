@@ -12,8 +12,8 @@ import (
 // vendorFolders have copies of what others maintain, in lower case. Linguist's own list
 // is about statistics of languages: it has `.github`, `env` and `cache`, too.
 var vendorFolders = setOf(
-	"node_modules", "bower_components", "jspm_packages", "vendor", "vendors", "third_party", "third-party", "thirdparty",
-	"3rdparty", "3rd_party", "3rd-party", "extern", "externals", "deps", "godeps", "_workspace", "carthage",
+	"node_modules", "bower_components", "jspm_packages", "vendor", "vendors", "_vendor", "third_party", "third-party",
+	"thirdparty", "3rdparty", "3rd_party", "3rd-party", "extern", "externals", "deps", "godeps", "_workspace", "carthage",
 	"site-packages", "dist-packages", ".venv", "venv", ".yarn", "dist", "ace-builds", "mathjax", "flow-typed",
 )
 
@@ -132,7 +132,9 @@ func test(file string) string {
 var prose = setOf(".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".rdoc", ".pod")
 
 // sampleFolders show how something is used, in lower case; go-enry knows them in the root folder only.
-var sampleFolders = setOf("example", "examples", "sample", "samples", "demo", "demos", "tutorial", "tutorials")
+var sampleFolders = setOf(
+	"example", "examples", "_examples", "sample", "samples", "demo", "demos", "tutorial", "tutorials",
+)
 
 // documentation says what makes a file documentation: its ending, its folder, or go-enry's table.
 func documentation(file string) string {
