@@ -73,14 +73,35 @@ func (u *publication) refused(ctx, writing context.Context, s codehost.Step, err
 		stop.Lease = u.p.o.Margin
 		return stop
 	}
-	if u.claim.Publication.Failures >= doubtfulAfter &&
-		(s.Action == codehost.AddComments || s.Check.Verdict == codehost.Outdated) {
-		return u.invalid(ctx, s, err)
+	if u.claim.Publication.Failures >= doubtfulAfter {
+		switch {
+		case s.Action == codehost.AddComments:
+			return u.doubt(ctx, s, err)
+		case s.Check.Verdict == codehost.Outdated:
+			return u.invalid(ctx, s, err)
+		}
 	}
 	stop := u.failed(after(err), "The code host failed: "+reason(err), err)
 	stop.Lease = u.p.o.Margin // it may have failed on the way back only
 
 	return stop
+}
+
+// doubt has each comment sent in a call of its own, after what the host has was read again: it
+// may have taken some of those that it failed for. A comment that fails twice alone is given up.
+func (u *publication) doubt(ctx context.Context, s codehost.Step, err error) error {
+	if u.doubted == nil {
+		u.doubted = map[string]bool{}
+	}
+	if len(s.Comments) == 1 {
+		fingerprint := s.Comments[0].Fingerprint
+		if u.doubted[fingerprint] {
+			return u.invalid(ctx, s, err)
+		}
+		u.doubted[fingerprint] = true
+	}
+
+	return errAgain
 }
 
 // once tells whether a fault comes for the first time.

@@ -42,6 +42,7 @@ type publication struct {
 	steps    int
 	revoked  bool // the credential was refused once
 	unsure   map[codehost.Fault]bool
+	doubted  map[string]bool // comments that failed in a call of their own; nil while none is doubted
 	off      map[string]bool // sinks that can't be written
 	problems []string
 }
@@ -130,7 +131,11 @@ func (u *publication) round(ctx context.Context) error {
 		return err
 	}
 
-	steps := Plan(u.want, have, u.known, u.host.Limits())
+	limits := u.host.Limits()
+	if u.doubted != nil {
+		limits.CommentsPerCall = 1
+	}
+	steps := Plan(u.want, have, u.known, limits)
 	for i, s := range steps {
 		if s.Action == codehost.DeleteComment {
 			u.log.Warn("a comment was posted twice: the double is deleted", "comment", string(s.Ref))

@@ -114,6 +114,34 @@ func TestWhatPeopleDidStays(t *testing.T) {
 	assert.Empty(t, s.host.Wrong(7))
 }
 
+// A host that fails and has done it all the same gets no comment twice, however often that was.
+func TestFailuresThatWereNone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, githubLimits)
+	var writes atomic.Int32
+	s.host.Fault = func(write bool) publish.Trouble {
+		failed := &codehost.Error{Fault: codehost.Passing, Err: fmt.Errorf("502")}
+		switch n := writes.Load(); {
+		case !write || n >= 9:
+			return publish.Trouble{}
+		default:
+			writes.Add(1)
+			return publish.Trouble{Err: failed, Done: n >= 3}
+		}
+	}
+	s.review(7, s.push(7, sha(1)).HeadSHA, "f1", "f2", "f3", "f4")
+	s.publisher(s.options())
+	for i := 1; s.publication(7).Pending; i++ {
+		s.until(7, "it failed", func(p publish.Publication) bool { return p.Failures >= i || !p.Pending })
+		s.advance(11 * time.Minute)
+		require.Less(t, i, 12)
+	}
+	r := s.host.Result(7)
+	assert.Equal(t, []string{"f1", "f2", "f3", "f4"}, r.Open)
+	assert.Equal(t, map[string]int{"f1": 1, "f2": 1, "f3": 1, "f4": 1}, r.Posted)
+	assert.Empty(t, s.host.Wrong(7))
+}
+
 // Some hosts answer a comment that they can't take as if they were down. After some tries
 // the comment is left out.
 func TestAnOutageOfOneComment(t *testing.T) {
