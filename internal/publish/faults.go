@@ -75,8 +75,8 @@ func (u *publication) refused(ctx, writing context.Context, s codehost.Step, err
 	}
 	if u.claim.Publication.Failures >= doubtfulAfter {
 		switch {
-		case s.Action == codehost.AddComments:
-			return u.doubt(ctx, s, err)
+		case s.Action == codehost.AddComments && len(s.Comments) == 1:
+			return u.doubtful(ctx, s, err)
 		case s.Check.Verdict == codehost.Outdated:
 			return u.invalid(ctx, s, err)
 		}
@@ -87,21 +87,36 @@ func (u *publication) refused(ctx, writing context.Context, s codehost.Step, err
 	return stop
 }
 
-// doubt has each comment sent in a call of its own, after what the host has was read again: it
-// may have taken some of those that it failed for. A comment that fails twice alone is given up.
-func (u *publication) doubt(ctx context.Context, s codehost.Step, err error) error {
+// doubtful notes that a comment failed in a call of its own, and goes on with the others. One that
+// fails often while the host takes something else is given up.
+func (u *publication) doubtful(ctx context.Context, s codehost.Step, err error) error {
+	fingerprint := s.Comments[0].Fingerprint
 	if u.doubted == nil {
-		u.doubted = map[string]bool{}
+		u.doubted = map[string]int{}
 	}
-	if len(s.Comments) == 1 {
-		fingerprint := s.Comments[0].Fingerprint
-		if u.doubted[fingerprint] {
-			return u.invalid(ctx, s, err)
-		}
-		u.doubted[fingerprint] = true
+	if u.doubted[fingerprint]++; u.worked && u.doubted[fingerprint] >= refusedAfter {
+		return u.invalid(ctx, s, err)
 	}
+	u.doubt = err
 
-	return errAgain
+	return nil
+}
+
+// decideDoubt ends a round in which comments failed. What the host has of them is read again
+// first: it may have failed on the way back only. A host that takes nothing is down.
+func (u *publication) decideDoubt() error {
+	err := u.doubt
+	u.doubt = nil
+	switch {
+	case err == nil:
+		return nil
+	case u.worked:
+		return errAgain
+	}
+	stop := u.failed(after(err), "The code host failed: "+reason(err), err)
+	stop.Lease = u.p.o.Margin
+
+	return stop
 }
 
 // once tells whether a fault comes for the first time.

@@ -21,7 +21,8 @@ const (
 	maxBackoff    = 10 * time.Minute
 	limitedFor    = time.Minute      // when the host doesn't say, doubling
 	brokenFor     = 10 * time.Minute // while a connection doesn't work
-	doubtfulAfter = 3                // failures after which the comments themselves are doubted
+	doubtfulAfter = 3                // failures after which each comment has a call of its own
+	refusedAfter  = 4                // such calls that failed, after which a comment is given up
 	maxRounds     = 10
 )
 
@@ -42,7 +43,9 @@ type publication struct {
 	steps    int
 	revoked  bool // the credential was refused once
 	unsure   map[codehost.Fault]bool
-	doubted  map[string]bool // comments that failed in a call of their own; nil while none is doubted
+	doubted  map[string]int  // how often a comment failed in a call of its own
+	worked   bool            // the host took a step
+	doubt    error           // the last failure of a comment in this round
 	off      map[string]bool // sinks that can't be written
 	problems []string
 }
@@ -132,7 +135,7 @@ func (u *publication) round(ctx context.Context) error {
 	}
 
 	limits := u.host.Limits()
-	if u.doubted != nil {
+	if u.claim.Publication.Failures >= doubtfulAfter {
 		limits.CommentsPerCall = 1
 	}
 	steps := Plan(u.want, have, u.known, limits)
@@ -148,7 +151,7 @@ func (u *publication) round(ctx context.Context) error {
 		}
 	}
 
-	return nil
+	return u.decideDoubt()
 }
 
 // open opens the connection.
@@ -288,6 +291,7 @@ func (u *publication) take(ctx context.Context, s codehost.Step) error {
 	u.steps++
 	err = u.host.Do(writing, u.now, s)
 	if err == nil {
+		u.worked = true
 		return u.record(ctx, u.known.taken(u.want, s))
 	}
 	u.log.Info("a step of a publication failed", "step", string(s.Action), "error", err)
