@@ -56,7 +56,7 @@ func (m *matcher) mayBegin(i int) bool {
 		return false
 	}
 	for k := range m.fixed {
-		if m.one(&m.elements[k], i+k) < 0 {
+		if k > 0 && !m.step(1) || m.one(&m.elements[k], i+k) < 0 {
 			return false
 		}
 	}

@@ -28,7 +28,10 @@ func scan(first *Language, text []byte, of *Language) *Text {
 	s.finish()
 
 	tokens := s.tokens
-	if cap(tokens) <= maxSpare {
+	switch {
+	case cap(tokens) > maxSpare && cap(tokens) > 2*len(tokens):
+		tokens = slices.Clone(tokens)
+	case cap(tokens) <= maxSpare:
 		tokens = slices.Clone(tokens)
 		*spare = s.tokens
 	}
@@ -173,7 +176,7 @@ func (s *scanner) add(t Token) {
 	}
 	s.dash, s.first = false, false
 	if n := len(s.tokens); n == cap(s.tokens) && s.pos > 0 { // the rest may be like what was read
-		s.tokens = slices.Grow(s.tokens, 16+int(int64(n)*int64(len(s.text)-s.pos)/int64(s.pos)))
+		s.tokens = slices.Grow(s.tokens, 16+int(min(3*int64(n), int64(n)*int64(len(s.text)-s.pos)/int64(s.pos))))
 	}
 	s.tokens = append(s.tokens, t)
 }
