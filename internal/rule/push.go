@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/background"
 	"github.com/prwarden/prwarden/internal/errs"
@@ -82,9 +83,15 @@ type Turn func(context.Context) (done func(), err error)
 // must be written within a minute of the request.
 const maxPushTime = 25 * time.Second
 
+// MaxEtag is how many characters an etag has, at most.
+const MaxEtag = 64
+
 // PushRules makes the organization's rules those of a push. The errors are those of
 // RuleService.BatchRules in the API.
 func (s *Service) PushRules(ctx context.Context, org string, p Push, turn Turn) (Plan, error) {
+	if n := utf8.RuneCountInString(p.Etag); n > MaxEtag {
+		return Plan{}, errs.Invalid("etag", "has %d characters; at most %d are allowed", n, MaxEtag)
+	}
 	rules, err := s.distinct(p.Rules)
 	if err != nil {
 		return Plan{}, err

@@ -58,6 +58,17 @@ func TestTheSizeOfAllRules(t *testing.T) {
 	assert.Equal(t, errs.ReasonRuleQuota, errs.ReasonOf(err), "%v", err)
 }
 
+// An etag that can be none is refused, also when nothing would be changed.
+func TestAnEtagThatIsNone(t *testing.T) {
+	t.Parallel()
+	push := rule.Push{Etag: strings.Repeat("é", rule.MaxEtag+1)}
+	_, err := rule.NewService(noRules{}, nil, nil).PushRules(t.Context(), "acme", push, nil)
+	assert.ErrorContains(t, err, "etag")
+	push.Etag = push.Etag[len("é"):]
+	_, err = rule.NewService(noRules{}, nil, nil).PushRules(t.Context(), "acme", push, nil)
+	assert.NoError(t, err)
+}
+
 // Whoever tries patterns all the time makes each turn of a push wait.
 func TestAPushTakesFewTurns(t *testing.T) {
 	t.Parallel()
