@@ -147,6 +147,9 @@ command line is wrong, 3 when a file can't be read or the server failed.`,
 		if err := excluded(cmd, []string{"repo", "output"}, "goes with --last"); err != nil {
 			return err
 		}
+		if cmd.Flags().Changed("structure") && len(in.Structure) == 0 {
+			return cli.Usagef("--structure needs LANGUAGES, such as go,python")
+		}
 		in.Pattern, in.Paths = args[0], args[1:]
 		return rules.Try(ctx, st, in)
 	}, cmd)

@@ -86,6 +86,7 @@ func TestOf(t *testing.T) {
 		{"crates/a/build.rs", "", "tooling"},
 		{"src/scripting/a.go", "", ""},
 		{"src/config.js", "", ""},
+		{"src/app.config.ts", "", ""},
 		{"", "", ""},
 	} {
 		name := fmt.Sprintf("%s %.40q", test.file, test.text)

@@ -155,15 +155,21 @@ func documentation(file string) string {
 
 // toolFolders have programs that build, check, measure or release a project, in lower case.
 var toolFolders = setOf(
-	"script", "scripts", "tools", "hack", "dev", "scripts-dev", "dev-scripts", "buildscripts", "build-tools",
+	"script", "scripts", "tools", "hack", "scripts-dev", "dev-scripts", "buildscripts", "build-tools",
 	"build_tools", "ci", ".ci", ".circleci", ".buildkite", "bench", "benches", "benchmark", "benchmarks",
-	"perf", "playground", "playgrounds", "sandbox", "generate",
+	"perf", "playground", "playgrounds", "sandbox",
 )
 
 // toolNames are files that tools for building run, in lower case.
 var toolNames = setOf(
 	"build.rs", "conanfile.py", "dangerfile", "dangerfile.js", "dangerfile.ts", "fabfile.py", "gruntfile.js",
 	"gulpfile.js", "magefile.go", "noxfile.py", "rakefile", "setup.py", "tasks.py", "waf", "wscript",
+)
+
+// configured are tools for developers whose settings are programs, such as webpack.config.js.
+var configured = setOf(
+	"babel", "commitlint", "cypress", "eslint", "jest", "karma", "metro", "playwright", "postcss", "prettier", "rollup",
+	"rspack", "stylelint", "tailwind", "tsup", "vite", "vitest", "vue", "webpack",
 )
 
 // tooling says what makes a file part of a tool for those who work on the project.
@@ -173,8 +179,7 @@ func tooling(file string) string {
 	if isIn(lower, toolFolders) || toolNames[name] || strings.HasPrefix(name, "dev-") {
 		return "its path is one of tools for developers"
 	}
-	// Such as webpack.config.js.
-	if strings.HasSuffix(strings.TrimSuffix(name, path.Ext(name)), ".config") {
+	if tool, _, ok := strings.Cut(name, ".config."); ok && configured[tool] {
 		return "its name is one of settings of tools"
 	}
 

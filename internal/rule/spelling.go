@@ -35,7 +35,8 @@ func (r Rule) checkSpelling(v *errs.Violations) {
 		given bool
 	}{
 		{"pattern", r.Pattern != ""}, {"multiline", r.Multiline}, {"redact", r.Redact},
-		{"entropy", r.Conditions.Entropy != nil}, {"stopwords", len(r.Conditions.Stopwords) > 0},
+		{"entropy", r.Conditions.Entropy != nil}, {"checksum", r.Conditions.Checksum != ""},
+		{"stopwords", len(r.Conditions.Stopwords) > 0},
 	} {
 		if x.given {
 			v.Add(x.field, "is not allowed with type %q, which %s", TypeSpelling, why)

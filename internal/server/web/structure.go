@@ -2,6 +2,8 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -112,7 +114,14 @@ func (f ruleForm) yaml() string {
 func (f ruleForm) details() (*prwardenv1.Rule, error) {
 	r := &prwardenv1.Rule{}
 	var value map[string]any
-	err := yaml.Unmarshal([]byte(f.Conditions), &value)
+	decoder := yaml.NewDecoder(strings.NewReader(f.Conditions))
+	err := decoder.Decode(&value)
+	if errors.Is(err, io.EOF) { // nothing is said
+		return r, nil
+	}
+	if err == nil && !errors.Is(decoder.Decode(new(any)), io.EOF) {
+		return nil, errs.Invalid("conditions", "has more than one YAML document")
+	}
 	for key := range value {
 		if known := detailKeys[f.Type]; !slices.Contains(known, key) {
 			return nil, errs.Invalid("conditions", "%q is none of those of a rule of type %s, which are %s",

@@ -36,6 +36,7 @@ where:
 		`"aside" is none of those`:     {Type: "structure", Conditions: "aside: x"},
 		`"pattern" is none of those`:   {Type: "structure", Conditions: "pattern: x"},
 		"of type regex, which are in,": {Type: "regex", Conditions: "not: x"},
+		"more than one YAML":           {Type: "regex", Conditions: "in: [code]\n---\nin: [string]"},
 		"can't be read: proto":         {Type: "regex", Conditions: "in: {}"},
 	} {
 		_, err := wrong.rule()

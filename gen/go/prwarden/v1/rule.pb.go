@@ -98,7 +98,7 @@ const (
 	Rule_taint Rule_Type = 3
 	// Misspelt English words, found line by line and told from a list of common ones and
 	// `words`. Findings have the right word as their fix. It has none of `pattern`,
-	// `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+	// `multiline`, `redact`, `entropy`, `checksum`, `stopwords` and `fix`; `allow` has patterns of words
 	// that are right.
 	Rule_spelling Rule_Type = 4
 )

@@ -115,7 +115,7 @@ class Rule(google.protobuf.message.Message):
         spelling: Rule._Type.ValueType  # 4
         """Misspelt English words, found line by line and told from a list of common ones and
         `words`. Findings have the right word as their fix. It has none of `pattern`,
-        `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+        `multiline`, `redact`, `entropy`, `checksum`, `stopwords` and `fix`; `allow` has patterns of words
         that are right.
         """
 
@@ -141,7 +141,7 @@ class Rule(google.protobuf.message.Message):
     spelling: Rule.Type.ValueType  # 4
     """Misspelt English words, found line by line and told from a list of common ones and
     `words`. Findings have the right word as their fix. It has none of `pattern`,
-    `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+    `multiline`, `redact`, `entropy`, `checksum`, `stopwords` and `fix`; `allow` has patterns of words
     that are right.
     """
 

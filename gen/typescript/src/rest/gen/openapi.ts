@@ -3483,7 +3483,7 @@ export interface components {
          *     - regex: An RE2 regular expression in Go's syntax, see https://pkg.go.dev/regexp/syntax.
          *     - structure: Code with metavariables, matched on tokens and brackets whatever the space: `requests.get($$$)`. It needs `languages`, and has none of `multiline`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
          *     - taint: Values that are followed inside functions, from `sources` to `sinks`. It needs `languages`, and has none of `pattern`, `multiline`, `redact`, `in`, `entropy`, `checksum`, `stopwords` and `allow`.
-         *     - spelling: Misspelt English words, found line by line and told from a list of common ones and `words`. Findings have the right word as their fix. It has none of `pattern`, `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words that are right.
+         *     - spelling: Misspelt English words, found line by line and told from a list of common ones and `words`. Findings have the right word as their fix. It has none of `pattern`, `multiline`, `redact`, `entropy`, `checksum`, `stopwords` and `fix`; `allow` has patterns of words that are right.
          * @enum {string}
          */
         RuleType: "regex" | "structure" | "taint" | "spelling";

@@ -600,7 +600,7 @@ export enum Rule_Type {
   /**
    * Misspelt English words, found line by line and told from a list of common ones and
    * `words`. Findings have the right word as their fix. It has none of `pattern`,
-   * `multiline`, `redact`, `entropy`, `stopwords` and `fix`; `allow` has patterns of words
+   * `multiline`, `redact`, `entropy`, `checksum`, `stopwords` and `fix`; `allow` has patterns of words
    * that are right.
    *
    * @generated from enum value: spelling = 4;
