@@ -216,7 +216,7 @@ def mend_structure(body):
     if body.pop("words", None) and body.get("type") == "spelling":
         body["words"] = {"doesnt": "doesn't", "atleast": "at least"}
     if body.get("type") == "spelling":
-        for name in ("pattern", "redact", "multiline", "entropy", "stopwords", "fix"):
+        for name in ("pattern", "redact", "multiline", "entropy", "checksum", "stopwords", "fix"):
             body.pop(name, None)
     if body.get("type") == "taint":
         for name in ("pattern", "redact", "multiline", "in", "entropy", "checksum", "stopwords", "allow", "fix"):
