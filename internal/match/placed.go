@@ -77,12 +77,13 @@ func (w *worker) structuredHits(rule uint32) []Hit {
 	})
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Line, b.Line) })
 	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Line == b.Line })
+	if len(hits) == 0 {
+		return nil
+	}
 	if w.structured == nil {
 		w.structured = map[uint32][]Hit{}
 	}
-	if len(hits) > 0 {
-		w.structured[rule] = hits
-	}
+	w.structured[rule] = hits
 
 	return hits
 }

@@ -81,8 +81,15 @@ func (u *publication) refused(ctx, writing context.Context, s codehost.Step, err
 			return u.invalid(ctx, s, err)
 		}
 	}
+
+	return u.hostFailed(err)
+}
+
+// hostFailed ends a publication for a fault of the host that passes. It may have failed on the way
+// back only.
+func (u *publication) hostFailed(err error) *stopped {
 	stop := u.failed(after(err), "The code host failed: "+reason(err), err)
-	stop.Lease = u.p.o.Margin // it may have failed on the way back only
+	stop.Lease = u.p.o.Margin
 
 	return stop
 }
@@ -91,9 +98,6 @@ func (u *publication) refused(ctx, writing context.Context, s codehost.Step, err
 // fails often while the host takes something else is given up.
 func (u *publication) doubtful(ctx context.Context, s codehost.Step, err error) error {
 	fingerprint := s.Comments[0].Fingerprint
-	if u.doubted == nil {
-		u.doubted = map[string]int{}
-	}
 	if u.doubted[fingerprint]++; u.worked && u.doubted[fingerprint] >= refusedAfter {
 		return u.invalid(ctx, s, err)
 	}
@@ -113,10 +117,8 @@ func (u *publication) decideDoubt() error {
 	case u.worked:
 		return errAgain
 	}
-	stop := u.failed(after(err), "The code host failed: "+reason(err), err)
-	stop.Lease = u.p.o.Margin
 
-	return stop
+	return u.hostFailed(err)
 }
 
 // once tells whether a fault comes for the first time.

@@ -67,7 +67,7 @@ func (s *stopped) Unwrap() error { return s.err }
 
 // publish publishes and says how that ended.
 func (u *publication) publish(ctx context.Context) (End, error) {
-	u.unsure = map[codehost.Fault]bool{}
+	u.unsure, u.doubted = map[codehost.Fault]bool{}, map[string]int{}
 	for range maxRounds {
 		err := u.round(ctx)
 		var s *stopped

@@ -83,16 +83,24 @@ func neededWords(finders []*structure.Finder, costs map[string]float64) (words [
 // refuseOfRegex adds those fields of a rule of another type that only a regular expression
 // has.
 func (r Rule) refuseOfRegex(v *errs.Violations, why string) {
-	for _, x := range []struct {
-		field string
-		given bool
-	}{
+	r.refuse(v, why, []givenField{
 		{"multiline", r.Multiline}, {"in", len(r.In) > 0}, {"entropy", r.Conditions.Entropy != nil},
 		{"checksum", r.Conditions.Checksum != ""}, {"stopwords", len(r.Conditions.Stopwords) > 0},
 		{"allow", len(r.Conditions.Allow) > 0},
-	} {
-		if x.given {
-			v.Add(x.field, "is not allowed with type %q, which %s", r.Type, why)
+	})
+}
+
+// givenField is a field of a rule, and whether the rule has it.
+type givenField struct {
+	name  string
+	given bool
+}
+
+// refuse adds those of some fields that are given and that the type of the rule can't have.
+func (r Rule) refuse(v *errs.Violations, why string, fields []givenField) {
+	for _, f := range fields {
+		if f.given {
+			v.Add(f.name, "is not allowed with type %q, which %s", r.Type, why)
 		}
 	}
 }

@@ -29,19 +29,11 @@ func (r Rule) checkSpelling(v *errs.Violations) {
 		return
 	}
 
-	const why = "looks for words that are known to be wrong"
-	for _, x := range []struct {
-		field string
-		given bool
-	}{
+	r.refuse(v, "looks for words that are known to be wrong", []givenField{
 		{"pattern", r.Pattern != ""}, {"multiline", r.Multiline}, {"redact", r.Redact},
 		{"entropy", r.Conditions.Entropy != nil}, {"checksum", r.Conditions.Checksum != ""},
 		{"stopwords", len(r.Conditions.Stopwords) > 0},
-	} {
-		if x.given {
-			v.Add(x.field, "is not allowed with type %q, which %s", TypeSpelling, why)
-		}
-	}
+	})
 	if len(r.Words) > MaxWords {
 		v.Add("words", "has %d entries; at most %d are allowed", len(r.Words), MaxWords)
 		return

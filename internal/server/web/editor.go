@@ -137,11 +137,10 @@ func (h *Handler) saveRule(v *visit, e editorView) error {
 	case e.New:
 		_, err = h.calls.rules.CreateRule(v.ctx(), &prwardenv1.CreateRuleRequest{Rule: r})
 	default:
-		err = h.updateRule(v, e.ID, r,
-			"type", "any", "all", "not", "inside", "not_inside", "has", "depth", "where", "focus", "pattern",
-			"message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline", "redact", "cases",
-			"references", "enabled", "mode", "confidence", "fix", "in", "entropy", "checksum", "stopwords", "allow",
-			"supersedes", "sources", "sinks", "sanitizers", "words")
+		err = h.updateRule(v, e.ID, r, slices.Concat(detailFields(), []string{
+			"type", "pattern", "message", "severity", "scope", "repo", "paths", "languages", "skip", "multiline",
+			"redact", "cases", "references", "enabled", "mode", "confidence", "fix",
+		})...)
 	}
 	if err == nil {
 		h.leaveFlash(v, flash{Text: text})

@@ -25,6 +25,14 @@ var detailKeys = map[string][]string{
 	"spelling":  {"words", "in", "allow", "supersedes"},
 }
 
+// detailFields are the details of all types. A rule that is saved loses those that its type has not.
+func detailFields() []string {
+	all := slices.Concat(slices.Collect(maps.Values(detailKeys))...)
+	slices.Sort(all)
+
+	return slices.Compact(all)
+}
+
 // conditionKeys are the keys whose values are conditions.
 var conditionKeys = map[string]bool{
 	"any": true, "all": true, "not": true, "inside": true, "not_inside": true, "has": true,
