@@ -197,6 +197,20 @@ func (b *tab) run(actions ...chromedp.Action) {
 	}
 }
 
+// act does something to an element. A page that is live may put another in its place
+// between finding and using it; then it is looked for again.
+func (b *tab) act(action chromedp.Action) {
+	b.t.Helper()
+	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			err := action.Do(ctx)
+			if err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
+				return err
+			}
+		}
+	}))
+}
+
 func (b *tab) resize(s size) {
 	b.run(emulation.SetDeviceMetricsOverride(s.width, s.height, 1, s.phone))
 }
@@ -224,7 +238,7 @@ func (b *tab) open(path string) {
 // text is what stands in the first element of a selector.
 func (b *tab) text(selector string) (text string) {
 	b.t.Helper()
-	b.run(chromedp.Text(selector, &text, chromedp.ByQuery))
+	b.act(chromedp.Text(selector, &text, chromedp.ByQuery))
 
 	return text
 }
@@ -251,12 +265,12 @@ func (b *tab) count(selector string) (n int) {
 // fill writes into a field, and click presses.
 func (b *tab) fill(selector, value string) {
 	b.t.Helper()
-	b.run(chromedp.SetValue(selector, value, chromedp.ByQuery))
+	b.act(chromedp.SetValue(selector, value, chromedp.ByQuery))
 }
 
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.run(chromedp.Click(selector, chromedp.ByQuery))
+	b.act(chromedp.Click(selector, chromedp.ByQuery))
 }
 
 // press presses a key.

@@ -49,7 +49,7 @@ func TestVerdictFollowsKeys(t *testing.T) {
 		b.click(`.dec button:not([type=button])`)
 		b.sees("Passes at")
 		assert.Equal(t, "pass", s.read(t, id).Verdict.Outcome)
-		b.run(chromedp.Focus("main", chromedp.ByQuery))
+		b.act(chromedp.Focus("main", chromedp.ByQuery))
 	}
 	decide()
 	b.press("u")
