@@ -19,7 +19,7 @@ import (
 
 // What the tests hide, none of it as it is, so that nobody takes it for a leak.
 var (
-	shellCode = "import subprocess\nsubprocess.run(cmd, shell=True)\n"
+	shellCode = "import subprocess\nsubprocess.run(f\"ls {path}\", shell=True)\n"
 	awsKey    = "AK" + "IAZ5QWERTYUIOPLKJH"
 	rsaKey    = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + lines64(random(1200)) + "-----END RSA " + "PRIVATE KEY-----\n"
 )

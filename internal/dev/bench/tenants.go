@@ -63,7 +63,7 @@ func makeHostileRepository(ctx context.Context, dir string) (commits [][2]string
 	for i := range 2500 {
 		fmt.Fprintf(&stream, "M 644 :1 src/%04d.js\n", i)
 	}
-	found := strings.Repeat("subprocess.run(command, shell=True)\n", 10_000)
+	found := strings.Repeat("subprocess.run(f\"ls {path}\", shell=True)\n", 10_000)
 	fmt.Fprintf(&stream, commit, "refs/pull/3/head", fmt.Sprintf(
 		"from refs/heads/main\nM 644 inline app.py\ndata %d\n%s\n", len(found), found))
 	for i := range rulesFiles {

@@ -37,7 +37,7 @@ func (r *repository) add(number int, change files) int {
 func TestWaysAroundTheGate(t *testing.T) {
 	t.Parallel()
 	const lfs = "version https://git-lfs.github.com/spec/v1\n"
-	const code = "import subprocess\nsubprocess.run(c, shell=True)\n"
+	const code = "import subprocess\nsubprocess.run(f\"ls {c}\", shell=True)\n"
 	awsKey := "AKIA" + "QWERTYUIOPASDFGH"
 	filler := strings.Repeat(`"-----BEGIN RSA `+`PRIVATE KEY-----" '`+strings.Repeat("MIIEow9", 5)+"' ", 2_000)
 	rsaKey := "-----BEGIN RSA " + "PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3/", 16)+"\n", 25) +
