@@ -197,7 +197,10 @@ func (s *fileScan) first(hits []hit) []hit {
 
 func (s *fileScan) sorted(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID()))
+		if a.Line != b.Line {
+			return cmp.Compare(a.Line, b.Line)
+		}
+		return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID()) // these are not made for other hits
 	})
 
 	return hits
@@ -206,6 +209,7 @@ func (s *fileScan) sorted(hits []hit) []hit {
 // find makes findings of hits, which come by line.
 func (s *fileScan) find(ctx context.Context, hits []hit) {
 	hashes := s.hashes(ctx, hits)
+	s.out.Findings = slices.Grow(s.out.Findings, len(hits)) // mostly all are reported
 	for _, h := range hits {
 		r := s.rule(h)
 		f := finding.Finding{
