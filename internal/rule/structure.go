@@ -210,9 +210,25 @@ func (r PlaceReader) MayFind(text []byte, rule int) bool {
 		return true
 	}
 	file := r.read(text)
-	finder := r.finders[rule].of(file.Language)
+	if r.asked == nil || r.language != file.Language {
+		r.language, r.asked = file.Language, r.findersOf(file.Language)
+	}
 
-	return finder != nil && finder.MayFind(file)
+	return r.asked.MayFind(file, rule)
+}
+
+// findersOf are those of structure rules, by rule, for texts in a language.
+func (p *Places) findersOf(l *syntax.Language) *structure.Finders {
+	known, ok := p.byLanguage.Load(l)
+	if !ok {
+		all := make([]*structure.Finder, len(p.finders))
+		for i := range all {
+			all[i] = p.finders[i].of(l)
+		}
+		known, _ = p.byLanguage.LoadOrStore(l, structure.NewFinders(l, all))
+	}
+
+	return known.(*structure.Finders)
 }
 
 // Find implements match.Reader.

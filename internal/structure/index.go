@@ -111,12 +111,13 @@ func (x *index) at(hash uint32, found func(i int) bool) {
 }
 
 // mayHave says whether a file may have what has the hashes of one of some alternatives, of a
-// language. A 0 ends each of them.
+// language.
 func (f *File) mayHave(l *syntax.Language, alternatives []uint32) bool {
-	if !f.knows(l) {
-		return true
-	}
-	x := f.tokenIndex()
+	return !f.knows(l) || f.tokenIndex().mayHave(alternatives)
+}
+
+// mayHave says it of a language that the file's knows. A 0 ends each of the alternatives.
+func (x *index) mayHave(alternatives []uint32) bool {
 	missing := false
 	for _, h := range alternatives {
 		switch {
