@@ -197,10 +197,14 @@ func (s *fileScan) first(hits []hit) []hit {
 
 func (s *fileScan) sorted(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
-		if a.Line != b.Line {
+		switch {
+		case a.Line != b.Line:
 			return cmp.Compare(a.Line, b.Line)
+		case a.group == b.group:
+			return cmp.Compare(a.Rule, b.Rule) // the rules of a group are by full id
 		}
-		return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID()) // these are not made for other hits
+
+		return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID())
 	})
 
 	return hits
