@@ -188,7 +188,7 @@ func (s *fileScan) of(session *match.Session, languages []string) *match.File {
 	return f
 }
 
-func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }
+func (s *fileScan) rule(h hit) *rule.Rule { return &s.views[h.group].rules[h.Rule] }
 
 // first sorts hits and keeps as many as may be found.
 func (s *fileScan) first(hits []hit) []hit {
