@@ -197,14 +197,10 @@ func (s *fileScan) first(hits []hit) []hit {
 
 func (s *fileScan) sorted(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
-		switch {
-		case a.Line != b.Line:
-			return cmp.Compare(a.Line, b.Line)
-		case a.group == b.group:
-			return cmp.Compare(a.Rule, b.Rule) // the rules of a group are by full id
+		if a.Line == b.Line && a.group != b.group {
+			return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID())
 		}
-
-		return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID())
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule)) // a group's rules are by full id
 	})
 
 	return hits
