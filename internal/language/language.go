@@ -47,7 +47,7 @@ func Names() []string {
 
 // Of returns the languages of the file at a path whose first line is known, each by
 // its canonical name and once. Case decides nothing, and of a name that several
-// languages use the file has all.
+// languages use the file has all. Lines behind the first one decide nothing.
 func Of(file string, firstLine []byte) []string {
 	named := byName(file)
 	if name := nameOf(file); slices.Contains(named, "Shell") && !ofZsh(name) {

@@ -123,6 +123,9 @@ type Apart func(rule, line int, before func() bool) (list int)
 // MatchApart is Match, and apart is asked of each hit in any order; nil sets none
 // apart. At most limit hits are kept in each list.
 func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, limit int, apart Apart) (Result, error) {
+	if !slices.Contains(f.groups, true) {
+		return Result{}, ctx.Err() // no rule looks at the file
+	}
 	m := f.session.matcher
 	w := m.workers.Get().(*worker)
 	defer m.workers.Put(w)

@@ -370,6 +370,9 @@ func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *
 	if len(d.mistakes) > 0 {
 		return r // what seems to be missing may be what could not be read
 	}
+	if r.Type == TypeStructure {
+		r.valid = &validStructure{}
+	}
 	for _, v := range append(t.violations(ctx, r), scope...) {
 		d.fail(nodeAt(n, v.Field), "%s.%s: %s", place, v.Field, v.Description)
 	}

@@ -32,17 +32,21 @@ func readIn[T any](languages []string, read func(*syntax.Language) *T) perLangua
 		if l == nil || all.in(l) != nil {
 			continue
 		}
-		own := read(l)
-		if own == nil {
-			continue
-		}
-		all.by = append(all.by, reading[T]{l, own})
-		if all.first == nil {
-			all.first = own
-		}
+		all.add(l, read(l))
 	}
 
 	return all
+}
+
+// add adds what was read in a language, unless that is nil.
+func (p *perLanguage[T]) add(l *syntax.Language, read *T) {
+	if read == nil {
+		return
+	}
+	p.by = append(p.by, reading[T]{l, read})
+	if p.first == nil {
+		p.first = read
+	}
 }
 
 // of is what counts for a text: code in markup is read in the rule's first language.

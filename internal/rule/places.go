@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/language"
@@ -68,11 +69,12 @@ func checkPlaces(v *errs.Violations, in []Place) {
 
 // Places say where rules match that look at more than bytes, by the indexes of the rules.
 type Places struct {
-	allowed [][3]bool
-	finders []perLanguage[structure.Finder] // of structure rules
-	taints  []perLanguage[taintFinders]     // of taint rules
-	fixers  []*fixer                        // nil for rules without a fix
-	costs   map[string]float64              // see costOf
+	allowed    [][3]bool
+	finders    []perLanguage[structure.Finder] // of structure rules
+	byLanguage sync.Map                        // see findersOf
+	taints     []perLanguage[taintFinders]     // of taint rules
+	fixers     []*fixer                        // nil for rules without a fix
+	costs      map[string]float64              // see costOf
 }
 
 // ToMatch is Rule.ToMatch of the rule with an index. It is called by one goroutine at a time.
@@ -138,6 +140,9 @@ type memory struct {
 	kept    map[keptPlace]structure.Match // what structure rules with a fix found
 	regexps map[int]*regexp.Regexp
 	fixWork int // see maxFixWork
+
+	language *syntax.Language   // that was asked for last
+	asked    *structure.Finders // of it
 }
 
 // Allows implements match.Reader: the first byte of a match that is no blank decides.

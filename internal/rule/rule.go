@@ -147,6 +147,10 @@ type Rule struct {
 	CreatedBy string // such as `key:KEYID`
 	UpdatedAt time.Time
 	UpdatedBy string
+
+	// What was read of a structure rule when it was validated, so that it isn't read once
+	// more to be matched; nil for rules that don't come from a file.
+	valid *validStructure
 }
 
 // Paths selects files by doublestar globs.

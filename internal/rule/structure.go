@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -82,22 +83,29 @@ func (r Rule) checkPattern(v *errs.Violations) error {
 	return r.checkStructure(v)
 }
 
+// validStructure is what a structure rule asks, and its finders.
+type validStructure struct {
+	condition structure.Condition
+	languages []string
+	finders   perLanguage[structure.Finder]
+}
+
 // checkStructure reads what the rule asks in its languages.
 func (r Rule) checkStructure(v *errs.Violations) error {
-	var known []*syntax.Language
+	var known perLanguage[structure.Finder]
 	for i, name := range r.Languages {
 		canonical, ok := language.Canonical(name)
 		l := syntax.Named(canonical)
 		switch {
-		case !ok, slices.Contains(known, l): // another error says so, or it is the same once more
+		case !ok, known.in(l) != nil: // another error says so, or it is the same once more
 			continue
 		case l == nil || !l.IsStructured():
 			v.Add(fmt.Sprintf("languages[%d]", i), "has no structure that is known; %s", structured())
 			continue
 		}
 
-		known = append(known, l)
-		_, err := structure.Compile(l, r.condition())
+		finder, err := structure.Compile(l, r.condition())
+		known.add(l, finder)
 		var mistake *structure.Error
 		switch {
 		case !errors.As(err, &mistake):
@@ -107,6 +115,9 @@ func (r Rule) checkStructure(v *errs.Violations) error {
 			v.Add(mistake.Field, "%s", mistake.Text+inLanguage(r, l))
 			return nil
 		}
+	}
+	if r.valid != nil {
+		*r.valid = validStructure{r.condition(), r.Languages, known}
 	}
 
 	return nil
@@ -127,6 +138,10 @@ func structured() string { return "known are " + strings.Join(syntax.Structured(
 func (r Rule) finders() (none perLanguage[structure.Finder]) {
 	if r.Type != TypeStructure {
 		return none
+	}
+	if x := r.valid; x != nil && slices.Equal(x.languages, r.Languages) &&
+		reflect.DeepEqual(x.condition, r.condition()) {
+		return x.finders
 	}
 
 	return readIn(r.Languages, func(l *syntax.Language) *structure.Finder {
@@ -195,9 +210,25 @@ func (r PlaceReader) MayFind(text []byte, rule int) bool {
 		return true
 	}
 	file := r.read(text)
-	finder := r.finders[rule].of(file.Language)
+	if r.asked == nil || r.language != file.Language {
+		r.language, r.asked = file.Language, r.findersOf(file.Language)
+	}
 
-	return finder != nil && finder.MayFind(file)
+	return r.asked.MayFind(file, rule)
+}
+
+// findersOf are those of structure rules, by rule, for texts in a language.
+func (p *Places) findersOf(l *syntax.Language) *structure.Finders {
+	known, ok := p.byLanguage.Load(l)
+	if !ok {
+		all := make([]*structure.Finder, len(p.finders))
+		for i := range all {
+			all[i] = p.finders[i].of(l)
+		}
+		known, _ = p.byLanguage.LoadOrStore(l, structure.NewFinders(l, all))
+	}
+
+	return known.(*structure.Finders)
 }
 
 // Find implements match.Reader.

@@ -30,3 +30,20 @@ func TestExamplesOfTheDocument(t *testing.T) {
 		}
 	}
 }
+
+// A rule of a file that somebody gives another pattern is matched by that one.
+func TestChangedPattern(t *testing.T) {
+	t.Parallel()
+	f, err := rule.ParseLocalFile(t.Context(), []byte("version: 1\nrules:\n"+
+		"  - {id: a, type: structure, languages: [go], pattern: f($X), message: Don't., severity: low}\n"))
+	require.NoError(t, err)
+	r := f.Rules[0]
+	for _, name := range []string{"f", "g"} {
+		r.Pattern = name + "($X)"
+		hits, _, err := rule.Try(t.Context(), r, nil, "\n"+name+"(1)\n", 10)
+		require.NoError(t, err)
+		assert.Len(t, hits, 1, name)
+		reader := rule.NewPlaces([]rule.Rule{r}).Reader(r.Languages)
+		assert.True(t, reader.MayFind([]byte(name+"(1)"), 0), name)
+	}
+}

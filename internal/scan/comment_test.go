@@ -13,7 +13,7 @@ import (
 // readFrom are the lines of a file on which there are comments that count.
 func readFrom(file, text string) (numbers []int) {
 	lines := match.SplitLines([]byte(text))
-	tokens := func() *syntax.Text { return syntax.Scan(syntax.Of(languagesOf(file, lines)), lines.Text()) }
+	tokens := func() *syntax.Text { return syntax.Scan(syntax.Of(languagesOf(file, lines.Text())), lines.Text()) }
 	for _, c := range readComments(lines, tokens, &plan{today: "2026-06-15"}) {
 		if c.mistake == "" {
 			numbers = append(numbers, c.line)

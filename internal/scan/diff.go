@@ -272,10 +272,9 @@ func (s *pairScan) line(ctx context.Context, kind finding.LineKind, old, now int
 
 // masker returns what hides secrets in a file at a path.
 func (p *plan) masker(path string, content []byte) *masker {
-	lines := match.SplitLines(content)
-	languages := languagesOf(path, lines)
+	languages := languagesOf(path, content)
 
-	m := &masker{lines: lines, file: path, out: &FileResult{}}
+	m := &masker{lines: match.SplitLines(content), file: path, out: &FileResult{}}
 	for _, g := range p.groups {
 		m.views = append(m.views, view{g, g.masks.File(path, languages...)})
 	}

@@ -188,7 +188,7 @@ func (s *fileScan) of(session *match.Session, languages []string) *match.File {
 	return f
 }
 
-func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }
+func (s *fileScan) rule(h hit) *rule.Rule { return &s.views[h.group].rules[h.Rule] }
 
 // first sorts hits and keeps as many as may be found.
 func (s *fileScan) first(hits []hit) []hit {
@@ -197,7 +197,10 @@ func (s *fileScan) first(hits []hit) []hit {
 
 func (s *fileScan) sorted(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID()))
+		if a.Line == b.Line && a.group != b.group {
+			return cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID())
+		}
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule)) // a group's rules are by full id
 	})
 
 	return hits
@@ -206,6 +209,7 @@ func (s *fileScan) sorted(hits []hit) []hit {
 // find makes findings of hits, which come by line.
 func (s *fileScan) find(ctx context.Context, hits []hit) {
 	hashes := s.hashes(ctx, hits)
+	s.out.Findings = slices.Grow(s.out.Findings, len(hits)) // mostly all are reported
 	for _, h := range hits {
 		r := s.rule(h)
 		f := finding.Finding{

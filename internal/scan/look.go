@@ -201,7 +201,7 @@ func (s *fileScan) languages() (now, before []string) {
 		return nil, nil
 	}
 
-	first := firstLine(s.lines)
+	first := s.lines.Text()
 	now = language.Of(s.file.Path, first)
 	inside := language.Inside(now, s.lines.Text())
 	if len(inside) > 0 && s.file.Before == nil {

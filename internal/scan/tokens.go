@@ -2,7 +2,6 @@ package scan
 
 import (
 	"github.com/prwarden/prwarden/internal/language"
-	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/structure"
 	"github.com/prwarden/prwarden/internal/syntax"
 )
@@ -17,24 +16,15 @@ func (s *fileScan) tokensOf(text []byte) *structure.File {
 			return known
 		}
 	}
-	read := structure.NewFile(syntax.Scan(syntax.Of(languagesOf(s.file.Path, match.SplitLines(text))), text))
+	read := structure.NewFile(syntax.Scan(syntax.Of(languagesOf(s.file.Path, text)), text))
 	s.read = append(s.read, read)
 
 	return read
 }
 
 // languagesOf are those of a file, with those of code in its markup.
-func languagesOf(path string, lines match.Lines) []string {
-	all := language.Of(path, firstLine(lines))
+func languagesOf(path string, text []byte) []string {
+	all := language.Of(path, text)
 
-	return append(all, language.Inside(all, lines.Text())...)
-}
-
-// firstLine is that of a text, which tells its language; nil for an empty text.
-func firstLine(lines match.Lines) []byte {
-	if lines.Count() == 0 {
-		return nil
-	}
-
-	return lines.Line(1)
+	return append(all, language.Inside(all, text)...)
 }

@@ -140,10 +140,9 @@ func (s *search) places(n *node, found takes) {
 
 	switch {
 	case n.pattern != nil:
-		m := s.matcher(n.pattern)
 		s.starts(n.pattern, func(i int) bool {
 			mark := len(s.trail)
-			if end, ok := m.at(i); ok {
+			if end, ok := s.matcher(n.pattern).at(i); ok {
 				accept(Range{i, end}, -1)
 			}
 			s.undo(mark)

@@ -10,9 +10,9 @@ import (
 // index is where the tokens stand that patterns have as words, by the hashes of their
 // contents: in buckets of some hashes each. Brackets and ends of lines are not in it.
 type index struct {
-	starts []int32 // of the buckets, then the number of tokens
-	hashes []uint32
-	tokens []int32 // in each bucket ascending
+	starts []int32  // of the buckets, then the number of tokens in them
+	tokens []int32  // in each bucket ascending
+	hashes []uint32 // by token
 
 	// A bit for each of some hashes of words, and of two tokens in a row. It is set when one
 	// of these is in the file: most rules are ruled out by it.
@@ -33,10 +33,10 @@ func (f *File) tokenIndex() *index {
 		}
 	}
 	size := 64
-	for size < words {
+	for 2*size < words {
 		size *= 2
 	}
-	x := &index{starts: make([]int32, size+1), hashes: make([]uint32, words), tokens: make([]int32, words)}
+	x := &index{starts: make([]int32, size+1), tokens: make([]int32, words), hashes: make([]uint32, len(f.Tokens))}
 	for size < len(f.Tokens)*bitsOfToken {
 		size *= 2
 	}
@@ -44,14 +44,13 @@ func (f *File) tokenIndex() *index {
 	f.index = x
 
 	folds := f.Language.FoldsCase()
-	all := make([]uint32, 0, words)
 	last := uint32(0) // the hash of the token before, 0 for none
 	for i, t := range f.Tokens {
 		h := uint32(0)
 		switch {
 		case isWord(t.Kind):
 			h = hashOf(t.Kind, f.Content(i), folds)
-			all = append(all, h)
+			x.hashes[i] = h
 			x.starts[x.bucket(h)]++
 			x.set(h)
 		case t.Kind == syntax.Open:
@@ -68,10 +67,9 @@ func (f *File) tokenIndex() *index {
 	}
 	for i := len(f.Tokens) - 1; i >= 0; i-- {
 		if isWord(f.Tokens[i].Kind) {
-			words--
-			at := &x.starts[x.bucket(all[words])]
+			at := &x.starts[x.bucket(x.hashes[i])]
 			*at--
-			x.hashes[*at], x.tokens[*at] = all[words], int32(i)
+			x.tokens[*at] = int32(i)
 		}
 	}
 
@@ -103,20 +101,21 @@ func (x *index) among(hash uint32) int32 {
 // at calls found with the tokens of a hash in order, until it says stop.
 func (x *index) at(hash uint32, found func(i int) bool) {
 	b := x.bucket(hash)
-	for k := x.starts[b]; k < x.starts[b+1]; k++ {
-		if x.hashes[k] == hash && !found(int(x.tokens[k])) {
+	for _, i := range x.tokens[x.starts[b]:x.starts[b+1]] {
+		if x.hashes[i] == hash && !found(int(i)) {
 			return
 		}
 	}
 }
 
 // mayHave says whether a file may have what has the hashes of one of some alternatives, of a
-// language. A 0 ends each of them.
+// language.
 func (f *File) mayHave(l *syntax.Language, alternatives []uint32) bool {
-	if !f.knows(l) {
-		return true
-	}
-	x := f.tokenIndex()
+	return !f.knows(l) || f.tokenIndex().mayHave(alternatives)
+}
+
+// mayHave says it of a language that the file's knows. A 0 ends each of the alternatives.
+func (x *index) mayHave(alternatives []uint32) bool {
 	missing := false
 	for _, h := range alternatives {
 		switch {

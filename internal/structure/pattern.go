@@ -81,8 +81,9 @@ func compilePattern(l *syntax.Language, source string, names *[]string) (*patter
 		return nil, errors.New("must not have the private characters U+E000 to U+E002")
 	}
 
-	text := syntax.Scan(l, []byte(marks.Replace(strings.TrimSpace(source))))
-	c := compiler{pattern: &pattern{language: l}, text: text, names: names}
+	marked := marks.Replace(strings.TrimSpace(source))
+	text := syntax.Scan(l, []byte(marked))
+	c := compiler{pattern: &pattern{language: l}, source: marked, text: text, names: names}
 	if len(text.Tokens) > maxElements {
 		return nil, fmt.Errorf("has %d tokens; at most %d are allowed", len(text.Tokens), maxElements)
 	}
@@ -146,7 +147,8 @@ func isNoWord(c rune) bool {
 // compiler makes elements of the tokens of a pattern.
 type compiler struct {
 	*pattern
-	text   *syntax.Text
+	source string       // with marks
+	text   *syntax.Text // of it
 	names  *[]string
 	groups []int16 // that are open
 	count  int16   // of groups
@@ -160,7 +162,7 @@ func (c *compiler) compile() error {
 	}
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		raw := string(c.text.Of(i))
+		raw := c.source[t.Start:t.End]
 		mark := strings.LastIndexAny(raw, oneMark+manyMark)
 		if mark > 0 || mark == 0 && t.Kind != syntax.Name {
 			if t.Kind == syntax.String {

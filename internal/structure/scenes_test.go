@@ -122,6 +122,8 @@ func scene(t *testing.T, l *syntax.Language, c Condition, text []byte) (found in
 	f.All(NewFile(read), always, func(m Match) { fast = append(fast, m) })
 	f.plainly(NewFile(read), always, func(m Match) { plain = append(plain, m) })
 	require.Equal(t, plain, fast, "%s: %s in %q", l.Name, show(c), text)
+	mayFind := NewFinders(l, []*Finder{nil, f}).MayFind(NewFile(read), 1)
+	require.Equal(t, f.MayFind(NewFile(read)), mayFind, "%s: %s in %q", l.Name, show(c), text)
 	if len(plain) > 0 {
 		needs := f.Needs(func(word string) float64 { return 1 / float64(len(word)) })
 		require.Regexp(t, strings.Join(needs, "|"), string(text), "%s: %s", l.Name, show(c))

@@ -1,9 +1,16 @@
 package syntax
 
-import "bytes"
-
 // countOf is the index of a bracket in scanner.counts.
-func countOf(kind byte) int { return bytes.IndexByte([]byte("([{)]}"), kind) % 3 }
+func countOf(kind byte) int {
+	switch kind {
+	case '(', ')':
+		return 0
+	case '[', ']':
+		return 1
+	}
+
+	return 2
+}
 
 // open reads what opens a bracket.
 func (s *scanner) open(c byte, n int) {
@@ -88,8 +95,8 @@ func (s *scanner) close(c byte) {
 
 // pair adds what closes a bracket.
 func (s *scanner) pair(o open, c byte, n int) {
-	if k := bytes.IndexByte([]byte(")]}"), c); k >= 0 {
-		c = "([{"[k]
+	if c == ')' || c == ']' || c == '}' {
+		c = "([{"[countOf(c)]
 	}
 	s.add(Token{Kind: Close, Bracket: c, Start: int32(s.pos), End: int32(s.pos + n), Pair: o.token})
 	s.tokens[o.token].Pair = int32(len(s.tokens) - 1)
