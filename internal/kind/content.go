@@ -52,6 +52,7 @@ func generated(file string, text []byte) string {
 var (
 	generatedFolders = setOf(
 		".idea", "pods", "node_modules", "godeps", "__generated__", "generated", "htmlcov", ".sqlx", ".terraform",
+		"revdep",
 	)
 	generatedEndings = []string{
 		".designer.cs", ".designer.vb", ".feature.cs", ".lock", "-lock.json", "-lock.yaml", ".lock.hcl",

@@ -62,7 +62,8 @@ func isIn(lower string, folders map[string]bool) bool {
 func vendored(file string, text []byte) string {
 	lower := strings.ToLower(file)
 	name := path.Base(lower)
-	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") {
+	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") ||
+		strings.HasPrefix(lower, "eng/common/") { // of .NET's repositories, which arcade writes
 		return "its path is one of copies of other projects"
 	}
 

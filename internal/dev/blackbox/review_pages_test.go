@@ -18,7 +18,7 @@ func twoScans(t *testing.T, c *client, h *hosts) string {
 	base := strings.Repeat("c()\n", 30)
 	r.pull(1, files{
 		"cart.js": "a()\neval(x)\n" + base + "// prwarden:ignore security/no-eval -- our own text until " + nextMonth() + "\neval(y)\n",
-		"db.py":   "import os\n\nos.system(command)\n",
+		"db.py":   "import os\n\nos.system(f\"ls {x}\")\n",
 		"key.js":  "const key = 'ghp_x7Kq2LmN9pRsT4vWyZ1aBcD3eFgH5iJ1a9G0'\n",
 	})
 	c.scan(t, "acme/shop", 1)
@@ -102,7 +102,7 @@ func TestReviewPage(t *testing.T) {
 	}
 	assert.Equal(t, 3, strings.Count(a.body, "<article"))
 	assert.Equal(t, 1, strings.Count(owner.get(t, page+"?state=new").body, "<article"))
-	assert.Contains(t, owner.get(t, page+"?state=fixed").body, `os<i class="o">.</i>system(c</mark>ommand)`)
+	assert.Contains(t, owner.get(t, page+"?state=fixed").body, `<i class="s">{</i></mark>x<i class="s">}</i>`)
 	a = owner.get(t, page+"?state=suppressed")
 	assert.Contains(t, a.body, "“our own text”, line 33")
 	assert.Contains(t, a.body, "suppressed in code until "+nextMonth())
