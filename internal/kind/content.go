@@ -52,7 +52,6 @@ func generated(file string, text []byte) string {
 var (
 	generatedFolders = setOf(
 		".idea", "pods", "node_modules", "godeps", "__generated__", "generated", "htmlcov", ".sqlx", ".terraform",
-		"revdep",
 	)
 	generatedEndings = []string{
 		".designer.cs", ".designer.vb", ".feature.cs", ".lock", "-lock.json", "-lock.yaml", ".lock.hcl",
@@ -62,7 +61,7 @@ var (
 )
 
 func generatedName(lower string) bool {
-	return isIn(lower, generatedFolders) ||
+	return isIn(lower, generatedFolders) || strings.HasPrefix(lower, "revdep/") || // reports of R packages
 		slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(lower, ending) })
 }
 
