@@ -69,6 +69,19 @@ func isEnglish(line []byte, from int) bool {
 	return bits.OnesCount32(found) >= enough || others <= maxShort && beginsComment(line)
 }
 
+// nextWord is the next run of letters in a line, at or behind an offset.
+func nextWord(line []byte, at int) (from, to int) {
+	for at < len(line) && class[line[at]]&letter == 0 {
+		at++
+	}
+	from = at
+	for at < len(line) && class[line[at]]&letter != 0 {
+		at++
+	}
+
+	return from, at
+}
+
 // copyLower copies a word in lower case, and returns how many letters it has.
 func copyLower(into, word []byte) int {
 	for i, c := range word {

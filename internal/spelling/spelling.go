@@ -155,7 +155,7 @@ var class = func() (all [256]byte) {
 	for _, c := range []byte(" \t\n(\"'`*/") {
 		all[c] |= before
 	}
-	for _, c := range []byte(" \t\r\n,;:!?)") {
+	for _, c := range []byte(" \t\r\n,;:.!?)") {
 		all[c] |= behind
 	}
 
@@ -175,27 +175,60 @@ const minUpper = 5
 func (l List) Next(text []byte, at, end int) (word match.Span, work int, ok bool) {
 	all := common()
 	for i := at; i < end; {
-		from, to := nextWord(text[:end], i)
-		i = to
-		if to-from < MinWord || to-from > MaxWord || !isBounded(text, from, to) {
-			continue
+		runs, next := lettersAt(text, i, end), min(i+64, end)
+		for runs != 0 {
+			rest := runs + runs&-runs // the lowest run carries into the bit behind it
+			first, last := bits.TrailingZeros64(runs), bits.TrailingZeros64(rest)
+			if last == 64 && first > 0 { // it may go on
+				next = i + first
+
+				break
+			}
+			runs &= rest
+			from, to := i+first, i+last
+			if to-from < MinWord || to-from > MaxWord || !mayBeBounded(text, from, to) {
+				continue
+			}
+			hash := hashOf(text, from, to)
+			if !all.mayHave(hash) && !l.own.mayHave(hash) || !isBounded(text, from, to) || !isCased(text[from:to]) {
+				continue
+			}
+			if _, ok := l.Right(text[from:to]); !ok {
+				continue
+			}
+			work += 2 * reach
+			start, behind := lineAround(text, from, to)
+			if isEnglish(text[start:behind], from-start) {
+				return match.Span{Start: from, End: to}, work + to - at, true
+			}
+			next = min(behind, end) // so that none is looked at again and again
+
+			break
 		}
-		hash := hashOf(text, from, to)
-		if !all.mayHave(hash) && !l.own.mayHave(hash) || !isCased(text[from:to]) {
-			continue
-		}
-		if _, ok := l.Right(text[from:to]); !ok {
-			continue
-		}
-		work += 2 * reach
-		start, behind := lineAround(text, from, to)
-		if isEnglish(text[start:behind], from-start) {
-			return match.Span{Start: from, End: to}, work + to - at, true
-		}
-		i = min(behind, end) // so that none is looked at again and again
+		i = next
 	}
 
 	return word, work + end - at, false
+}
+
+// lettersAt has a bit for each of the 64 bytes of a text from an offset on that is a letter and
+// before end: the lowest bit for the first byte.
+func lettersAt(text []byte, at, end int) (letters uint64) {
+	const each = 0x0101010101010101
+	block := text[at:]
+	if len(block) < 64 {
+		var last [64]byte
+		copy(last[:], block)
+		block = last[:]
+	}
+	for i := 0; i < 64; i += 8 {
+		bytes := binary.LittleEndian.Uint64(block[i:])
+		lower := (bytes | 0x20*each) & (0x7F * each)
+		is := (lower + (0x80-'a')*each) &^ (lower + (0x80-'z'-1)*each) &^ bytes & (0x80 * each)
+		letters |= is >> 7 * 0x0102040810204080 >> 56 << i
+	}
+
+	return letters & (1<<(end-at) - 1)
 }
 
 // lineAround is the part of the line of a word that is looked at around it.
@@ -211,19 +244,6 @@ func lineAround(text []byte, from, to int) (start, end int) {
 	return start, end
 }
 
-// nextWord is the next run of letters in a line, at or behind an offset.
-func nextWord(line []byte, at int) (from, to int) {
-	for at < len(line) && class[line[at]]&letter == 0 {
-		at++
-	}
-	from = at
-	for at < len(line) && class[line[at]]&letter != 0 {
-		at++
-	}
-
-	return from, at
-}
-
 // isCased reports whether a run of letters is a word by its case.
 func isCased(word []byte) bool {
 	upper := 0
@@ -237,8 +257,19 @@ func isCased(word []byte) bool {
 }
 
 // isBounded reports whether a run of letters is a word by what is around it.
-func isBounded(line []byte, from, to int) bool {
-	return (from == 0 || class[line[from-1]]&before != 0) && ends(line, to)
+func isBounded(line []byte, from, to int) bool { return mayBeBounded(line, from, to) && ends(line, to) }
+
+// mayBeBounded reports whether a run of letters may be a word by one byte before and behind it.
+func mayBeBounded(line []byte, from, to int) bool {
+	first, last := byte('\n'), byte('\n')
+	if from > 0 {
+		first = line[from-1]
+	}
+	if to < len(line) {
+		last = line[to]
+	}
+
+	return class[first]&before|class[last]&behind == before|behind // one branch, which is seldom foreseen
 }
 
 // ends reports whether a word may end at an offset of a line.
