@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"sync"
+
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/kind"
 	"github.com/prwarden/prwarden/internal/language"
@@ -54,6 +56,9 @@ func (s *fileScan) unskipped(g group, file *match.File) *match.File {
 // Of a long file that becomes minified, or is no longer, no line stays as it was.
 const headLines = 40
 
+// oldTexts are buffers for texts as they were: of many files the first lines change.
+var oldTexts = sync.Pool{New: func() any { return new([]byte) }}
+
 // lookedBefore returns what says which of the rules that look at the file did so before
 // the change; nil when all did.
 func (s *fileScan) lookedBefore(g group, file *match.File, languages []string) func(rule int) bool {
@@ -76,7 +81,10 @@ func (s *fileScan) lookedBefore(g group, file *match.File, languages []string) f
 
 	text := s.lines.Text()
 	if s.isHeadChanged() {
-		text, _ = s.file.Old()
+		buffer := oldTexts.Get().(*[]byte) //nolint:forcetypeassert // it has no others
+		defer oldTexts.Put(buffer)
+		*buffer = s.file.appendOld((*buffer)[:0], s.lines)
+		text = *buffer
 	}
 	was := kind.Of(path, text, skipped)
 	if b == nil && was == 0 {
@@ -95,14 +103,17 @@ func (s *fileScan) isHeadChanged() bool {
 	return !isNew && (len(added) > 0 && added[0].First <= headLines || len(removed) > 0 && removed[0].Line <= headLines)
 }
 
-// looks returns what says which rules of a group look at a file by its path alone.
-func (p *plan) looks(g group, path string) func(rule int) bool {
+// looks returns what says which rules of a group look at a file by its path alone, and which
+// of them don't skip what it is.
+func (p *plan) looks(g group, path string) (named, unskipped func(rule int) bool) {
 	session := g.session(p.exclude.Match(path))
 	if session == nil {
-		return func(int) bool { return false }
+		none := func(int) bool { return false }
+
+		return none, none
 	}
 	file := session.File(path, language.Of(path, nil)...)
 	is := kind.Of(path, nil, g.skipped(file.Looks))
 
-	return func(rule int) bool { return file.Looks(rule) && (is == 0 || g.skips[rule]&is == 0) }
+	return file.Looks, func(rule int) bool { return is == 0 || g.skips[rule]&is == 0 }
 }

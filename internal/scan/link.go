@@ -27,13 +27,16 @@ func (p *plan) linkToOther(f *File) *finding.Finding {
 }
 
 // isLookedAtLess tells whether some rule looks at a file with the path of the link, because of
-// its kind, and not at one with that of its target. A rule for all files that leaves the
-// target's folder out says nothing: nobody runs a licence.
+// its language or name, and not at one with that of its target. A rule for all files that leaves
+// the target's folder out says nothing: nobody runs a licence. What the target is, such as a tool
+// of the project, counts for severe rules alone: links to shared tools are common.
 func (p *plan) isLookedAtLess(target, link string) bool {
 	for _, g := range p.groups {
-		atTarget, atLink := p.looks(g, target), p.looks(g, link)
+		atTarget, keptAtTarget := p.looks(g, target)
+		atLink, keptAtLink := p.looks(g, link)
 		for i, r := range g.rules {
-			if len(r.Languages)+len(r.Paths.Include) > 0 && atLink(i) && !atTarget(i) {
+			isForSome, isSevere := len(r.Languages)+len(r.Paths.Include) > 0, r.Severity.AtLeast(rule.High)
+			if isForSome && atLink(i) && keptAtLink(i) && (!atTarget(i) || isSevere && !keptAtTarget(i)) {
 				return true
 			}
 		}

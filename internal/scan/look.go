@@ -213,8 +213,7 @@ func (s *fileScan) languages() (now, before []string) {
 		}
 		before = language.Of(b.Path, first)
 		if len(inside) > 0 {
-			old, _ := s.file.Old()
-			before = append(before, language.Inside(before, old)...)
+			before = append(before, language.Inside(before, s.file.appendOld(nil, s.lines))...)
 		}
 	}
 

@@ -36,39 +36,44 @@ func (f *File) seams() []int {
 // had which were not added.
 func (f *File) Old() (text []byte, numbers []int) {
 	lines, added, removed := match.SplitLines(f.Content), f.Added, f.Removed
-	count, number := lines.Count(), 1
-	numbers = make([]int, count+1)
-	size := len(f.Content)
-	for _, r := range removed {
-		size += len(r.Text)
-	}
-	text = make([]byte, 0, size)
-	kept := 0 // where the lines begin that are the same and not there yet
-	keep := func(n, behind int) {
-		text = append(text, f.Content[kept:lines.Start(n)]...)
-		kept = lines.Start(behind)
-	}
-	for n := 1; n <= count+1; n++ {
+	numbers = make([]int, lines.Count()+1)
+	for n, number := 1, 1; n < len(numbers); n++ {
 		for ; len(removed) > 0 && removed[0].Line == n; removed = removed[1:] {
-			keep(n, n)
-			text = append(text, removed[0].Text...)
 			number += bytes.Count(removed[0].Text, []byte{'\n'})
 		}
 		for len(added) > 0 && added[0].Last < n {
 			added = added[1:]
 		}
-		switch {
-		case n > count:
-		case len(added) > 0 && n >= added[0].First:
-			keep(n, n+1)
-		default:
+		if len(added) == 0 || n < added[0].First {
 			numbers[n] = number
 			number++
 		}
 	}
-	text = append(text, f.Content[kept:]...)
 
-	return text, numbers
+	return f.appendOld(nil, lines), numbers
+}
+
+// appendOld appends the text of the file as it was before. The lines are those that it has now.
+func (f *File) appendOld(text []byte, lines match.Lines) []byte {
+	added, content := f.Added, lines.Text()
+	text = slices.Grow(text, len(content)+f.removedSize())
+	kept := 0 // where the lines begin that are the same and not there yet
+	keep := func(n, behind int) {
+		text = append(text, content[kept:max(kept, lines.Start(n))]...)
+		kept = max(kept, lines.Start(behind))
+	}
+	for _, r := range f.Removed {
+		for ; len(added) > 0 && added[0].First < r.Line; added = added[1:] {
+			keep(added[0].First, added[0].Last+1)
+		}
+		keep(r.Line, r.Line)
+		text = append(text, r.Text...)
+	}
+	for _, a := range added {
+		keep(a.First, a.Last+1)
+	}
+
+	return append(text, content[kept:]...)
 }
 
 // isNew returns what says whether no match of a multiline rule started on a line, which
