@@ -145,9 +145,9 @@ func FuzzOf(f *testing.F) {
 
 // BenchmarkOf tells what the kinds that default rules skip cost.
 func BenchmarkOf(b *testing.B) {
-	text, err := os.ReadFile("content.go")
+	text, err := os.ReadFile("path.go")
 	require.NoError(b, err)
-	for name, file := range map[string]string{"go": "internal/kind/content.go", "js": "internal/kind/content.js"} {
+	for name, file := range map[string]string{"go": "internal/kind/path.go", "js": "internal/kind/path.js"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				kind.Of(file, text, kind.Generated|kind.Minified|kind.Vendored)
