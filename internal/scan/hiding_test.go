@@ -358,8 +358,10 @@ func TestLinksToOther(t *testing.T) {
 			if tt.rulesFile != "" {
 				p.sides = both(tt.rulesFile)
 			}
-			got := run(t, p, regex("anywhere", "todo"), regex("python", "todo", languages("python")))
+			got := run(t, p, regex("anywhere", "todo"), regex("python", "todo", languages("python"), severity(rule.High)))
 			assert.ElementsMatch(t, tt.want, places(got), name)
+			got = run(t, p, regex("python", "todo", languages("python"), severity(rule.Medium)))
+			assert.Empty(t, places(got), name)
 		}
 	}
 }

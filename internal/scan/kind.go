@@ -103,17 +103,13 @@ func (s *fileScan) isHeadChanged() bool {
 	return !isNew && (len(added) > 0 && added[0].First <= headLines || len(removed) > 0 && removed[0].Line <= headLines)
 }
 
-// looks returns what says which rules of a group look at a file by its path alone, and which
-// of them don't skip what it is.
-func (p *plan) looks(g group, path string) (named, unskipped func(rule int) bool) {
+// looks returns what says which rules of a group look at a file by its path alone, whatever
+// kinds they skip.
+func (p *plan) looks(g group, path string) func(rule int) bool {
 	session := g.session(p.exclude.Match(path))
 	if session == nil {
-		none := func(int) bool { return false }
-
-		return none, none
+		return func(int) bool { return false }
 	}
-	file := session.File(path, language.Of(path, nil)...)
-	is := kind.Of(path, nil, g.skipped(file.Looks))
 
-	return file.Looks, func(rule int) bool { return is == 0 || g.skips[rule]&is == 0 }
+	return session.File(path, language.Of(path, nil)...).Looks
 }

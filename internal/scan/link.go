@@ -17,7 +17,7 @@ func (p *plan) linkToOther(f *File) *finding.Finding {
 
 	about := reports{file: f.Path, prints: fingerprinter{}}
 	about.add(rule.MetaLinkToOther, rule.Warning, 1, f.LinkTo,
-		"This is a link to `%s`, where some rules don't look that look here: "+
+		"This is a link to `%s`, where rules don't look that look here: "+
 			"what is changed there later passes them by. Give both the same ending and the same kind of folder.",
 		printable([]byte(f.LinkTo), MaxSnippet))
 	if !p.metas.apply(&about.list[0]) {
@@ -26,17 +26,16 @@ func (p *plan) linkToOther(f *File) *finding.Finding {
 	return &about.list[0]
 }
 
-// isLookedAtLess tells whether some rule looks at a file with the path of the link, because of
-// its language or name, and not at one with that of its target. A rule for all files that leaves
-// the target's folder out says nothing: nobody runs a licence. What the target is, such as a tool
-// of the project, counts for severe rules alone: links to shared tools are common.
+// isLookedAtLess tells whether some severe rule looks at a file with the path of the link, because
+// of its language or name, and not at one with that of its target. A rule for all files that leaves
+// the target's folder out says nothing: nobody runs a licence. Nor does what the target is, such as
+// a test or a tool: code that imports it runs it without a link.
 func (p *plan) isLookedAtLess(target, link string) bool {
 	for _, g := range p.groups {
-		atTarget, keptAtTarget := p.looks(g, target)
-		atLink, keptAtLink := p.looks(g, link)
+		atTarget, atLink := p.looks(g, target), p.looks(g, link)
 		for i, r := range g.rules {
-			isForSome, isSevere := len(r.Languages)+len(r.Paths.Include) > 0, r.Severity.AtLeast(rule.High)
-			if isForSome && atLink(i) && keptAtLink(i) && (!atTarget(i) || isSevere && !keptAtTarget(i)) {
+			isForSome := len(r.Languages)+len(r.Paths.Include) > 0
+			if isForSome && r.Severity.AtLeast(rule.High) && atLink(i) && !atTarget(i) {
 				return true
 			}
 		}
