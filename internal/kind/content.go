@@ -25,7 +25,8 @@ const (
 // saidInWords are endings for which all of go-enry's matchers look for "generated" in the
 // header. They split it into lines first, which takes most of the time of this package.
 var saidInWords = setOf(
-	".go", ".rb", ".java", ".py", ".php", ".cs", ".cc", ".cpp", ".hpp", ".proto", ".ts", ".tsx", ".kt", ".rs", ".swift", ".scala",
+	".go", ".rb", ".java", ".py", ".php", ".cs", ".cc", ".cpp", ".hpp", ".proto", ".ts", ".tsx", ".kt",
+	".rs", ".swift", ".scala",
 )
 
 // generated says what makes a file a generated one: by go-enry's tables, which know the
