@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -80,8 +81,13 @@ type glob struct {
 	segment  []string // of `**/segment` and `**/segment/**`: what is between its stars, else none
 	folder   bool     // with `/**` behind the segment
 	choices  []glob   // of a glob with braces, else none
+	class    string   // of `**/segment` and `**/segment/**` with `?` or `[…]`: the segment, else ""
 	part     string   // text that is in every path that matches
+	end      string   // text with which every path that matches ends
 }
+
+// classes are segments of globs that have classes without a `/`: to doublestar `[^a]` is one, too.
+var classes = regexp.MustCompile(`^(?:[\w.*?-]|\[[\w-]+\])*[^*]$`)
 
 // globMeta are the characters that stand for something else in a glob, and `/`,
 // which `**` can take with it.
@@ -104,10 +110,15 @@ func newGlob(pattern string) glob {
 	}
 	if segment, found := strings.CutPrefix(pattern, "**/"); found && g.suffixes == nil {
 		segment, g.folder = strings.CutSuffix(segment, "/**")
-		if segment != "" && !strings.ContainsAny(segment, `?[]{}\/`) && !strings.Contains(segment, "**") {
+		switch {
+		case segment == "" || strings.ContainsAny(segment, `{}\/`) || strings.Contains(segment, "**"):
+		case !strings.ContainsAny(segment, "?[]"):
 			g.segment = strings.Split(segment, "*")
+		case classes.MatchString(segment) && !strings.Contains(segment, "--"):
+			g.class = segment
 		}
 	}
+	g.end = pattern[strings.LastIndexAny(pattern, globMeta)+1:]
 	plain := pattern
 	if i := strings.IndexAny(plain, `[]{}\`); i >= 0 { // what follows need not be as it is written
 		plain = plain[:i]
@@ -156,27 +167,31 @@ func (g glob) match(path string) bool {
 	switch {
 	case g.choices != nil:
 		return slices.ContainsFunc(g.choices, func(choice glob) bool { return choice.match(path) })
-	case g.suffixes != nil || !strings.Contains(path, g.part):
+	case g.suffixes != nil || !strings.HasSuffix(path, g.end) || !strings.Contains(path, g.part):
 		return false
-	case g.segment == nil || path == "":
+	case g.segment == nil && g.class == "" || path == "":
 		return doublestar.MatchUnvalidated(g.pattern, path)
 	case !g.folder:
-		return matchSegment(g.segment, path[strings.LastIndexByte(path, '/')+1:])
+		return g.matchSegment(path[strings.LastIndexByte(path, '/')+1:])
 	}
 
-	if g.segment[len(g.segment)-1] == "" {
+	if g.segment != nil && g.segment[len(g.segment)-1] == "" {
 		path = path[:len(path)-1] // to doublestar `a/**` has "a", and `a*/**` has "ab" only
 	}
 	for segment := range strings.SplitSeq(path, "/") {
-		if matchSegment(g.segment, segment) {
+		if g.matchSegment(segment) {
 			return true
 		}
 	}
 	return false
 }
 
-// matchSegment says whether a segment of a path has parts in their order, from its begin to its end.
-func matchSegment(parts []string, segment string) bool {
+// matchSegment says whether a segment of a path is what stands between the stars.
+func (g glob) matchSegment(segment string) bool {
+	if g.class != "" {
+		return doublestar.MatchUnvalidated(g.class, segment)
+	}
+	parts := g.segment // in their order, from its begin to its end
 	rest, found := strings.CutPrefix(segment, parts[0])
 	if len(parts) == 1 || !found {
 		return found && rest == ""
