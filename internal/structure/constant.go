@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/syntax"
@@ -11,7 +12,12 @@ func (f *File) variables() []int32 {
 	if f.vary != nil {
 		return f.vary
 	}
-	c := &constants{File: f, names: map[string]*binding{}}
+	c := &constants{
+		File: f, words: make([]*word, len(f.Tokens)),
+		namesArguments: isOneOf(f.Language, "python", "kotlin"),
+		bareParameters: isOneOf(f.Language, "java", "c", "c#", "javascript", "typescript"),
+	}
+	c.read()
 	c.collect()
 	c.spread()
 	f.vary = make([]int32, len(f.Tokens)+1)
@@ -29,16 +35,31 @@ func (f *File) variables() []int32 {
 // name is none: as a parameter, in a loop, or with something else on the left side.
 type constants struct {
 	*File
-	names  map[string]*binding
-	work   []*binding // that vary, and whose users were not told
+	words  []*word // by token
+	all    []*word
+	work   []*word // that vary, and whose users were not told
 	frames []frame
+
+	namesArguments bool // `name =` in a call names an argument
+	bareParameters bool // functions may have no word before their names
 }
 
-// binding is what is known of a name.
-type binding struct {
-	assigned, varies bool
-	users            []*binding // those that it is assigned to
+func isOneOf(l *syntax.Language, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return l == syntax.Named(name) })
 }
+
+// word is a text that tokens have, and what is known of it as a name.
+type word struct {
+	text                         string
+	isName, isConstant           bool // of a token that is a name: names a value, is a part of constants
+	binds                        bool // names behind it
+	changesPrevious, changesNext bool // name
+	joins, compares              bool
+	assigned, varies             bool
+	users                        []*word // those that it is assigned to
+}
+
+var noWord = &word{}
 
 // frame is what is known of the statement in a pair of brackets.
 type frame struct {
@@ -56,9 +77,9 @@ var (
 	joiningWords = wordSet("not and or if else is in")
 	bindingWords = wordSet("function func fn def fun lambda catch except for foreach using import from use require " +
 		"with class record struct constructor as global mut operator enum")
-	changesBefore = wordSet("++ -- & |")
-	changesBehind = wordSet("++ -- => -> in of |")
-	comparisons   = wordSet("== != === !== <= >=")
+	changesNext     = wordSet("++ -- & |")
+	changesPrevious = wordSet("++ -- => -> in of |")
+	comparisons     = wordSet("== != === !== <= >=")
 )
 
 func wordSet(list string) map[string]bool {
@@ -70,66 +91,80 @@ func wordSet(list string) map[string]bool {
 	return all
 }
 
-func (c *constants) of(i int) *binding {
-	name := string(c.Of(i))
-	b := c.names[name]
-	if b == nil {
-		b = &binding{}
-		c.names[name] = b
+// read finds the words of the tokens, so that each is looked up once.
+func (c *constants) read() {
+	known := map[string]*word{}
+	for i, t := range c.Tokens {
+		if t.Kind == syntax.String || t.Kind == syntax.Number {
+			c.words[i] = noWord
+			continue
+		}
+		text := c.Of(i)
+		w := known[string(text)]
+		if w == nil {
+			w = c.wordOf(string(text))
+			known[w.text] = w
+			c.all = append(c.all, w)
+		}
+		c.words[i] = w
 	}
-
-	return b
 }
 
-func (c *constants) vary(b *binding) {
-	if !b.varies {
-		b.varies = true
-		c.work = append(c.work, b)
+func (c *constants) wordOf(text string) *word {
+	w := &word{
+		text: text, isConstant: literalWords[text] || joiningWords[text], binds: bindingWords[text],
+		changesNext: changesNext[text], changesPrevious: changesPrevious[text],
+		joins: c.Language.Joins(text), compares: comparisons[text],
+	}
+	w.isName = !w.isConstant && !c.Language.IsKeyword([]byte(text)) && !c.Language.IsUnary([]byte(text))
+
+	return w
+}
+
+func (c *constants) vary(w *word) {
+	if !w.varies {
+		w.varies = true
+		c.work = append(c.work, w)
 	}
 }
 
 // spread has names vary that are assigned what varies.
 func (c *constants) spread() {
-	for _, b := range c.names {
-		if !b.assigned {
-			c.vary(b)
+	for _, w := range c.all {
+		if !w.assigned {
+			c.vary(w)
 		}
 	}
 	for len(c.work) > 0 {
-		b := c.work[len(c.work)-1]
+		w := c.work[len(c.work)-1]
 		c.work = c.work[:len(c.work)-1]
-		for _, user := range b.users {
+		for _, user := range w.users {
 			c.vary(user)
 		}
 	}
 }
 
-// word is the text of a token, "" for none.
-func (c *constants) word(i int) string {
-	if i < 0 || i >= len(c.Tokens) {
-		return ""
+// at is the word of a token, an empty one for none.
+func (c *constants) at(i int) *word {
+	if i < 0 || i >= len(c.words) {
+		return noWord
 	}
 
-	return string(c.Of(i))
+	return c.words[i]
 }
 
 func (c *constants) isName(i int) bool {
-	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == syntax.Name && !c.Language.IsKeyword(c.Of(i)) &&
-		!literalWords[c.word(i)] && !joiningWords[c.word(i)] && !c.Language.IsUnary(c.Of(i))
+	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == syntax.Name && c.words[i].isName
 }
 
 // isConstant says whether a token may be a part of a constant.
 func (c *constants) isConstant(i int) bool {
-	t, word := c.Tokens[i], c.word(i)
+	t, w := c.Tokens[i], c.words[i]
 	switch t.Kind {
 	case syntax.Name:
-		if !c.isName(i) {
-			return literalWords[word] || joiningWords[word]
-		}
-		b := c.names[word]
-		return b != nil && !b.varies && !c.Language.Joins(c.word(i-1)) && !c.Language.Joins(c.word(i+1)) && c.word(i+1) != "("
+		return w.isConstant || w.isName && !w.varies && c.isUse(i)
 	case syntax.Operator:
-		return !c.Language.Joins(word) && !c.isAssignment(i) && word != "=>" && word != "->" && word != "<-"
+		return !w.joins && !c.isAssignment(i) && w.text != "=>" && w.text != "->" && w.text != "<-"
 	case syntax.Open:
 		return t.Pair >= 0 && t.Bracket != syntax.Tag && t.Bracket != syntax.Indent
 	}
@@ -137,9 +172,14 @@ func (c *constants) isConstant(i int) bool {
 	return true
 }
 
+// isUse says whether a name stands alone: it is no part of a longer one and isn't called.
+func (c *constants) isUse(i int) bool {
+	return !c.at(i-1).joins && !c.at(i+1).joins && c.at(i+1).text != "("
+}
+
 func (c *constants) isAssignment(i int) bool {
-	word := c.word(i)
-	return c.Tokens[i].Kind == syntax.Operator && strings.HasSuffix(word, "=") && !comparisons[word]
+	w := c.words[i]
+	return c.Tokens[i].Kind == syntax.Operator && strings.HasSuffix(w.text, "=") && !w.compares
 }
 
 // collect reads which names are assigned what.
@@ -156,42 +196,22 @@ func (c *constants) collect() {
 			if f = &c.frames[len(c.frames)-1]; t.Bracket == '{' || t.Bracket == syntax.Indent {
 				*f = frame{start: i + 1, typed: -1, declares: f.declares && f.start == 0, inCall: f.inCall}
 			}
-		case t.Kind == syntax.LineEnd, c.word(i) == ";":
+		case t.Kind == syntax.LineEnd, c.at(i).text == ";":
 			*f = frame{start: i + 1, typed: -1, declares: f.declares && f.inCall, inCall: f.inCall}
-		case c.word(i) == ",":
+		case c.at(i).text == ",":
 			f.several = true
-		case c.word(i) == ":" && f.typed < 0 && c.isName(i-1):
+		case c.at(i).text == ":" && f.typed < 0 && c.isName(i-1):
 			f.typed = i - 1
-		case c.isAssignment(i) && !(f.inCall && !f.declares && c.namesArguments()):
+		case c.isAssignment(i) && !(f.inCall && !f.declares && c.namesArguments):
 			c.assign(f, i)
 			*f = frame{start: i + 1, typed: -1, declares: f.declares, inCall: f.inCall}
 		case t.Kind == syntax.Name:
-			if bindingWords[c.word(i)] {
-				f.declares = true
-			}
+			f.declares = f.declares || c.words[i].binds
 			if c.isName(i) && (f.declares || c.isChanged(i)) {
-				c.vary(c.of(i))
-			} else if c.isName(i) {
-				c.of(i)
+				c.vary(c.words[i])
 			}
 		}
 	}
-}
-
-// namesArguments says whether `name =` in a call names an argument.
-func (c *constants) namesArguments() bool {
-	return c.Language == syntax.Named("python") || c.Language == syntax.Named("kotlin")
-}
-
-// bareParameters says whether functions may have no word before their names.
-func (c *constants) bareParameters() bool {
-	for _, name := range []string{"java", "c", "c#", "javascript", "typescript"} {
-		if c.Language == syntax.Named(name) {
-			return true
-		}
-	}
-
-	return false
 }
 
 // enter is the frame of the brackets that a token opens.
@@ -199,25 +219,25 @@ func (c *constants) enter(around frame, i int) frame {
 	t := c.Tokens[i]
 	f := frame{start: i + 1, typed: -1}
 	if t.Bracket != '(' && t.Bracket != '[' {
-		f.declares = t.Bracket == '{' && around.several && around.declares && c.word(i-1) == "("
+		f.declares = t.Bracket == '{' && around.several && around.declares && c.at(i-1).text == "("
 		return f
 	}
 	f.inCall = true
-	before := c.word(i - 1)
-	behind := c.word(int(t.Pair) + 1)
+	before := c.at(i - 1)
+	behind := c.at(int(t.Pair) + 1).text
 	isCall := c.isName(i - 1)
-	f.declares = around.declares || behind == "=>" || behind == "->" || bindingWords[before] ||
-		isCall && c.bareParameters() && (behind == "{" || behind == "throws" || behind == ":")
+	f.declares = around.declares || behind == "=>" || behind == "->" || before.binds ||
+		isCall && c.bareParameters && (behind == "{" || behind == "throws" || behind == ":")
 
 	return f
 }
 
 // isChanged says whether a name is bound or changed where it stands, beside assignments.
 func (c *constants) isChanged(i int) bool {
-	before, behind := c.word(i-1), c.word(i+1)
-	return changesBefore[before] || changesBehind[behind] ||
-		behind == "<<" && c.Language == syntax.Named("ruby") ||
-		c.Language.Joins(behind) && strings.HasSuffix(c.word(i+2), "!")
+	next := c.at(i + 1)
+	return c.at(i-1).changesNext || next.changesPrevious ||
+		next.text == "<<" && c.Language == syntax.Named("ruby") ||
+		next.joins && strings.HasSuffix(c.at(i+2).text, "!")
 }
 
 // assign notes what the statement assigns whose operator is a token.
@@ -225,20 +245,20 @@ func (c *constants) assign(f *frame, i int) {
 	target := i - 1
 	if f.typed >= 0 {
 		target = f.typed
-	} else if declared := c.word(f.start); c.Language == syntax.Named("go") &&
+	} else if declared := c.at(f.start).text; c.Language == syntax.Named("go") &&
 		(declared == "var" || declared == "const") && c.isName(f.start+1) {
 		target = f.start + 1
 	}
 	if f.several || !c.isName(target) {
 		for k := f.start; k < i; k++ {
 			if c.isName(k) {
-				c.vary(c.of(k))
+				c.vary(c.words[k])
 			}
 		}
 		return
 	}
 
-	b := c.of(target)
+	b := c.words[target]
 	b.assigned = true
 	if f.declares {
 		c.vary(b)
@@ -247,10 +267,9 @@ func (c *constants) assign(f *frame, i int) {
 	for ; k < len(c.Tokens) && !c.endsValue(k, i); k++ {
 		t := c.Tokens[k]
 		isGroup := t.Kind == syntax.Open && t.Bracket != '(' && t.Bracket != syntax.Quote && t.Bracket != syntax.Hole
-		isUse := c.isName(k) && !c.Language.Joins(c.word(k-1)) && !c.Language.Joins(c.word(k+1)) && c.word(k+1) != "("
 		switch {
-		case isUse:
-			used := c.of(k)
+		case c.isName(k) && c.isUse(k):
+			used := c.words[k]
 			used.users = append(used.users, b)
 			if used.varies {
 				c.vary(b)
@@ -269,5 +288,5 @@ func (c *constants) assign(f *frame, i int) {
 func (c *constants) endsValue(k, operator int) bool {
 	t := c.Tokens[k]
 	return t.Kind == syntax.Close && int(t.Pair) < operator || t.Kind == syntax.LineEnd ||
-		t.Kind == syntax.Operator && (c.word(k) == ";" || c.word(k) == ",")
+		t.Kind == syntax.Operator && (c.at(k).text == ";" || c.at(k).text == ",")
 }

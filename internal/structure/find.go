@@ -51,7 +51,7 @@ func (f *Finder) All(file *File, spend Spend, found func(Match)) {
 
 func (s *search) all(found func(Match)) {
 	s.places(s.finder.root, func(at Range, focus int) bool {
-		m := Match{Range: at, Focus: at, bound: slices.Clone(s.bound), names: s.finder.names}
+		m := Match{Range: at, Focus: at, bound: s.keepBound(), names: s.finder.names}
 		if focus >= 0 {
 			m.Focus = s.bound[focus]
 		}
@@ -59,6 +59,19 @@ func (s *search) all(found func(Match)) {
 
 		return true
 	})
+}
+
+// keepBound is a copy of what is bound. Many share one allocation.
+func (s *search) keepBound() []Range {
+	n := len(s.bound)
+	if len(s.free) < n {
+		s.free = make([]Range, 32*n)
+	}
+	kept := s.free[:n:n]
+	s.free = s.free[n:]
+	copy(kept, s.bound)
+
+	return kept
 }
 
 // search finds the places of a condition in one file.
@@ -71,6 +84,8 @@ type search struct {
 	stopped  bool
 	bound    []Range // by slot; From is -1 for none
 	trail    []int   // slots in the order in which they were bound
+	ends     []int   // of the operands that are tried
+	free     []Range // for what is bound in matches
 	matchers []*matcher
 	lists    []*list
 
@@ -163,25 +178,34 @@ func (n *node) byAll() bool { return n.pattern == nil && len(n.all) > 0 && n.all
 func (s *search) either(n *node, accept takes) {
 	type held struct{ slot, from, to int32 }
 	type candidate struct{ from, to, focus, first, last int32 } // small, since there may be one for each token
-	var all []candidate
-	var bound []held // of all candidates
-	for _, sub := range n.any {
+	var bound []held                                            // of all candidates
+	rest := make([][]candidate, len(n.any))
+	for k, sub := range n.any {
 		s.places(sub, func(at Range, focus int) bool {
 			first := len(bound)
 			for _, slot := range s.trail {
 				r := s.bound[slot]
 				bound = append(bound, held{int32(slot), int32(r.From), int32(r.To)})
 			}
-			all = append(all, candidate{int32(at.From), int32(at.To), int32(focus), int32(first), int32(len(bound))})
+			rest[k] = append(rest[k], candidate{int32(at.From), int32(at.To), int32(focus), int32(first), int32(len(bound))})
 			return true
 		})
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
 
 	taken := Range{From: -1}
-	for _, c := range all {
+	for {
+		var first *[]candidate // each alternative's are in order
+		for k := range rest {
+			if r := &rest[k]; len(*r) > 0 && (first == nil ||
+				cmp.Or(cmp.Compare((*r)[0].from, (*first)[0].from), cmp.Compare((*r)[0].to, (*first)[0].to)) < 0) {
+				first = r
+			}
+		}
+		if first == nil {
+			return
+		}
+		c := (*first)[0]
+		*first = (*first)[1:]
 		at := Range{int(c.from), int(c.to)}
 		if at == taken || !s.step(1) {
 			continue

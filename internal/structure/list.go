@@ -1,37 +1,75 @@
 package structure
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // list is the places of a condition in a file, by their starts and then their ends.
 type list struct {
-	all     []Range
-	latest  []int32       // by index: the last end of the places up to it
-	first   []int32       // by index: the first end of the places from it on
-	tree    []int32       // a heap of the last ends below, for enclosing; its leaves are places
-	byDepth map[int]*list // by how many brackets are around the start
+	places
+	latest  []int32  // by index: the last end of the places up to it
+	tree    []int32  // a heap of the last ends below, for enclosing; its leaves are places
+	byDepth []places // by how many brackets are around the start
+}
+
+// places are some of a list.
+type places struct {
+	all   []Range
+	first []int32 // by index: the first end of the places from it on
 }
 
 func newList(all []Range) *list {
-	l := &list{all: all, latest: make([]int32, len(all)), first: make([]int32, len(all))}
+	l := &list{places: newPlaces(all, make([]int32, len(all))), latest: make([]int32, len(all))}
 	for i, r := range all {
 		l.latest[i] = int32(r.To)
 		if i > 0 {
 			l.latest[i] = max(l.latest[i], l.latest[i-1])
 		}
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		l.first[i] = int32(all[i].To)
-		if i+1 < len(all) {
-			l.first[i] = min(l.first[i], l.first[i+1])
-		}
-	}
 
 	return l
 }
 
+func newPlaces(all []Range, first []int32) places {
+	for i := len(all) - 1; i >= 0; i-- {
+		first[i] = int32(all[i].To)
+		if i+1 < len(all) {
+			first[i] = min(first[i], first[i+1])
+		}
+	}
+
+	return places{all, first}
+}
+
+// split has the places of a list by depth.
+func (l *list) split(depths []int32) {
+	ends := make([]int, slices.Max(depths)+1)
+	for _, r := range l.all {
+		ends[depths[r.From]]++
+	}
+	sorted, first := make([]Range, len(l.all)), make([]int32, len(l.all))
+	for d := 1; d < len(ends); d++ {
+		ends[d] += ends[d-1]
+	}
+	for _, r := range slices.Backward(l.all) {
+		at := &ends[depths[r.From]]
+		*at--
+		sorted[*at] = r
+	}
+	l.byDepth = make([]places, len(ends))
+	for d, from := range ends { // they are the starts now
+		to := len(sorted)
+		if d+1 < len(ends) {
+			to = ends[d+1]
+		}
+		l.byDepth[d] = newPlaces(sorted[from:to], first[from:to])
+	}
+}
+
 // from is the index of the first place that starts at a token or behind it.
-func (l *list) from(token int) int {
-	return sort.Search(len(l.all), func(i int) bool { return l.all[i].From >= token })
+func (p places) from(token int) int {
+	return sort.Search(len(p.all), func(i int) bool { return p.all[i].From >= token })
 }
 
 // list returns the places of a condition, which stand alone. Those of a pattern are found
@@ -165,7 +203,7 @@ func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
 	}
 	l := s.list(n)
 	if !direct {
-		return s.within(n, l, at, isMatch)
+		return s.within(n, l.places, at, isMatch)
 	}
 
 	depths := s.file.depths()
@@ -174,17 +212,10 @@ func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
 		levels = 1
 	}
 	if l.byDepth == nil {
-		apart := map[int][]Range{}
-		for _, r := range l.all {
-			apart[int(depths[r.From])] = append(apart[int(depths[r.From])], r)
-		}
-		l.byDepth = map[int]*list{}
-		for depth, all := range apart {
-			l.byDepth[depth] = newList(all)
-		}
+		l.split(depths)
 	}
 	for level := range levels + 1 {
-		if part := l.byDepth[int(depths[at.From])+level]; part != nil && s.within(n, part, at, isMatch) {
+		if depth := int(depths[at.From]) + level; depth < len(l.byDepth) && s.within(n, l.byDepth[depth], at, isMatch) {
 			return true
 		}
 	}
@@ -193,7 +224,7 @@ func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
 }
 
 // within says whether one of some places lies within a range.
-func (s *search) within(n *node, l *list, at Range, smaller bool) bool {
+func (s *search) within(n *node, l places, at Range, smaller bool) bool {
 	if !s.plain && len(n.shared) == 0 {
 		i := l.from(at.From)
 		for ; smaller && i < len(l.all) && l.all[i].From == at.From; i++ {

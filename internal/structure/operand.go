@@ -5,12 +5,14 @@ import "github.com/prwarden/prwarden/internal/syntax"
 // operand matches an operand, the longest that fits, and the elements behind it.
 func (m *matcher) operand(e, i int) (end int, ok bool) {
 	el := &m.elements[e]
-	ends := m.operands(el, i)
+	first := len(m.ends)
+	defer func() { m.ends = m.ends[:first] }()
+	m.operands(el, i)
 	mark := len(m.trail)
-	for k := len(ends) - 1; k >= 0 && m.step(1); k-- {
+	for k := len(m.ends) - 1; k >= first && m.step(1); k-- {
 		m.undo(mark)
-		if m.bind(int(el.slot), Range{i, ends[k]}) {
-			if end, ok = m.match(e+1, ends[k]); ok {
+		if m.bind(int(el.slot), Range{i, m.ends[k]}) {
+			if end, ok = m.match(e+1, m.ends[k]); ok {
 				return end, true
 			}
 		}
@@ -23,30 +25,30 @@ func (m *matcher) operand(e, i int) (end int, ok bool) {
 	return 0, false
 }
 
-// operands returns where an operand that begins with a token may end: unary operators, a
-// name, a literal or a group, what is joined to it, and operators that bind tightly
-// enough with their operands.
-func (m *matcher) operands(el *element, i int) (ends []int) {
+// operands notes where an operand that begins with a token may end: unary operators, a
+// name, a literal or a group, what is joined to it, and operators that bind tightly enough
+// with their operands.
+func (m *matcher) operands(el *element, i int) {
 	l := m.language
 	for {
 		for i < len(m.tokens) && m.step(1) && m.tokens[i].Kind <= syntax.Operator && l.IsUnary(m.file.Of(i)) {
 			i++
 		}
 		if i = m.primary(i); i < 0 {
-			return ends
+			return
 		}
-		ends = append(ends, i)
+		m.ends = append(m.ends, i)
 		for next := m.joined(i); next > i && m.step(1); next = m.joined(i) {
 			i = next
-			ends = append(ends, i)
+			m.ends = append(m.ends, i)
 		}
 
 		if i >= len(m.tokens) || m.tokens[i].Kind != syntax.Operator && m.tokens[i].Kind != syntax.Name {
-			return ends
+			return
 		}
 		s := l.Strength(m.file.Of(i))
 		if s <= int(max(el.left, 0)) || s < int(el.right) || m.stopped {
-			return ends
+			return
 		}
 		i++
 	}

@@ -7,8 +7,11 @@ import (
 	"github.com/prwarden/prwarden/internal/syntax"
 )
 
-// maxText is how many bytes of code regular expressions and entropy look at.
-const maxText = 1 << 10
+// How many bytes of code regular expressions and entropy look at.
+const (
+	maxText    = 1 << 10
+	maxEntropy = 192
+)
 
 // workOfByte is the steps of looking at a byte.
 const workOfByte = 2
@@ -21,7 +24,8 @@ func (s *search) passes(t *test, r Range) bool {
 	if t.regex != nil || t.entropy != nil {
 		text := s.textOf(r)
 		s.step(workOfByte * len(text))
-		if t.regex != nil && !t.regex.Match(text) || t.entropy != nil && !match.LooksRandom(text, t.entropy.Min) {
+		if t.regex != nil && !t.regex.Match(text) ||
+			t.entropy != nil && !match.LooksRandom(text[:min(len(text), maxEntropy)], t.entropy.Min) {
 			return false
 		}
 	}
