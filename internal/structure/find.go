@@ -187,6 +187,9 @@ func (s *search) either(n *node, accept takes) {
 				r := s.bound[slot]
 				bound = append(bound, held{int32(slot), int32(r.From), int32(r.To)})
 			}
+			if len(rest[k]) == cap(rest[k]) { // append would grow it by a quarter only
+				rest[k] = slices.Grow(rest[k], max(16, len(rest[k])))
+			}
 			rest[k] = append(rest[k], candidate{int32(at.From), int32(at.To), int32(focus), int32(first), int32(len(bound))})
 			return true
 		})

@@ -75,10 +75,10 @@ func (m *matcher) mayBegin(i int) bool {
 	if (t.Kind == syntax.Open || t.Kind == syntax.Operator) && m.endsOperand(i-1) {
 		return false
 	}
-	if m.tokens[i-1].Kind == syntax.Operator && m.language.IsUnary(before) && m.language.Strength(before) < 0 {
+	s := m.language.Strength(before)
+	if s < 0 && m.tokens[i-1].Kind == syntax.Operator && m.language.IsUnary(before) {
 		return false
 	}
-	s := m.language.Strength(before)
 
 	return s < 0 || s < int(first.right) || first.right < 0 && s == 0
 }

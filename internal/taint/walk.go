@@ -82,11 +82,11 @@ func newWalker(text *syntax.Text, places Places, spend structure.Spend) *walker 
 	}
 	w := &walker{
 		state: newState(), dialect: d, language: l, text: text, tokens: text.Tokens, spend: spend,
-		sources: slices.SortedFunc(slices.Values(places.Sources), byBegin),
-		sinks: slices.SortedFunc(slices.Values(places.Sinks), func(a, b Place) int {
+		sources: sorted(places.Sources, byBegin),
+		sinks: sorted(places.Sinks, func(a, b Place) int {
 			return cmp.Or(cmp.Compare(a.counts().To, b.counts().To), cmp.Compare(a.counts().From, b.counts().From))
 		}),
-		sanitizers: slices.SortedFunc(slices.Values(places.Sanitizers), byBegin),
+		sanitizers: sorted(places.Sanitizers, byBegin),
 		nodes:      make([]node, 1, 64), bodies: map[int]header{}, called: map[int32]int32{}, builds: map[int32]path{},
 	}
 	for _, list := range []struct {
@@ -103,6 +103,13 @@ func newWalker(text *syntax.Text, places Places, spend structure.Spend) *walker 
 	w.scopes = []scope{{open: -1, waiting: -1}}
 
 	return w
+}
+
+func sorted(places []Place, compare func(a, b Place) int) []Place {
+	places = slices.Clone(places)
+	slices.SortFunc(places, compare)
+
+	return places
 }
 
 // step counts steps.
