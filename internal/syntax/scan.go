@@ -200,6 +200,7 @@ func (s *scanner) line() {
 	if len(s.pending) > 0 {
 		st := s.pending[0]
 		s.pending = s.pending[1:]
+		s.newline = -1 // the statement ends behind the heredoc
 		s.begin(st, s.pos, s.pos, false)
 	}
 }

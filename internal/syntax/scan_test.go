@@ -143,6 +143,7 @@ func TestTrees(t *testing.T) {
 		{"c", "#if A\nx\n#endif\ny;", "# if A ⏎ x # endif ⏎ y ;"},
 		{"hcl", "a {\n  b = 1\n  c = [\n    2,\n  ]\n}", "a { b = 1 ⏎ c = [ 2 , ] }"},
 		{"shell", "a | b\nc && \\\nd\n", "a | b ⏎ c && d"},
+		{"shell", "a <<A <<B\nb\nA\nc\nB\nd", "a <<A <<B b\nA c\nB ⏎ d"},
 		{"java", "if (a) { b(); }\nc();", "if ( a ) { b ( ) ; } c ( ) ;"},
 	} {
 		assert.Equal(t, tt.want, tree(Scan(Named(tt.language), []byte(tt.text))), tt.text)
@@ -214,6 +215,7 @@ func TestScanIsLinear(t *testing.T) {
 
 func FuzzScan(f *testing.F) {
 	for i := range all {
+		f.Add(i, []byte("a <<A\nb\nA\nc"))
 		f.Add(i, []byte("f(\"a ${b}\", [/* c */ {`x`}]) // d\n  e: |\n    <a b='c'>d</a>\n"))
 	}
 	f.Fuzz(func(t *testing.T, i int, text []byte) {
