@@ -101,7 +101,8 @@ func test(file string) string {
 		return why
 	}
 	for folder := range strings.SplitSeq(path.Dir(lower), "/") {
-		if slices.ContainsFunc(testEndings, func(end string) bool { return strings.HasSuffix(folder, end) }) {
+		if strings.Contains(folder, ".tests.") ||
+			slices.ContainsFunc(testEndings, func(end string) bool { return strings.HasSuffix(folder, end) }) {
 			return why
 		}
 	}
@@ -142,7 +143,8 @@ func documentation(file string) string {
 	if prose[strings.ToLower(path.Ext(file))] {
 		return "its ending is one of texts for people"
 	}
-	if isIn(strings.ToLower(file), sampleFolders) {
+	lower := strings.ToLower(file)
+	if isIn(lower, sampleFolders) || strings.Contains(lower, "-examples/") {
 		return "its path is one of documentation"
 	}
 	for _, matcher := range data.DocumentationMatchers {
