@@ -91,7 +91,7 @@ var testFolders = setOf(
 var testWords = []string{"Test", "Tests", "TestCase"}
 
 // testEndings are ends of the names of folders that have tests, as C# has them.
-var testEndings = []string{".tests", ".test", ".unittests", ".integrationtests", "-tests", "_tests"}
+var testEndings = []string{".tests", ".test", ".unittests", ".integrationtests", "-tests", "_tests", "-test"}
 
 // test says what makes a file a test.
 func test(file string) string {
