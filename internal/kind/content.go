@@ -73,7 +73,7 @@ var (
 
 func generatedName(lower string) bool {
 	return isIn(lower, generatedFolders) || strings.HasPrefix(lower, "revdep/") || // reports of R packages
-		strings.Contains(lower, ".generated.") ||
+		strings.Contains(path.Base(lower), ".generated.") ||
 		slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(lower, ending) })
 }
 

@@ -50,13 +50,17 @@ func isOneOf(l *syntax.Language, names ...string) bool {
 
 // word is a text that tokens have, and what is known of it as a name.
 type word struct {
-	text                         string
-	isName, isConstant           bool // of a token that is a name: names a value, is a part of constants
-	binds                        bool // names behind it
-	changesPrevious, changesNext bool // name
-	joins, compares              bool
-	assigned, varies             bool
-	users                        []*word // those that it is assigned to
+	text string
+
+	isName, isConstant bool // a name token with this text names a value; is a part of constants
+	binds              bool // names that follow in the statement are parameters, variables of loops or the like
+	changesPrevious    bool // the name before it gets another value, as by ++
+	changesNext        bool // the name behind it does
+	joins              bool // it joins two names to one, as the dot does
+	compares           bool // it ends with = and is no assignment
+
+	assigned, varies bool    // as a name: it gets a value, and one that may not be constant
+	users            []*word // names that it is assigned to
 }
 
 var noWord = &word{}

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -8,9 +9,15 @@ import (
 // list is the places of a condition in a file, by their starts and then their ends.
 type list struct {
 	places
-	latest  []int32  // by index: the last end of the places up to it
-	tree    []int32  // a heap of the last ends below, for enclosing; its leaves are places
-	byDepth []places // by how many brackets are around the start
+	latest  []int32 // by index: the last end of the places up to it
+	tree    []int32 // a heap of the last ends below, for enclosing; its leaves are places
+	byDepth []placesAt
+}
+
+// placesAt is places with so many brackets around their starts.
+type placesAt struct {
+	depth int32
+	places
 }
 
 // places are some of a list.
@@ -42,29 +49,30 @@ func newPlaces(all []Range, first []int32) places {
 	return places{all, first}
 }
 
-// split has the places of a list by depth.
+// split has the places of a list by depth: only depths that occur, since a file may have
+// many more brackets than places.
 func (l *list) split(depths []int32) {
-	ends := make([]int, slices.Max(depths)+1)
-	for _, r := range l.all {
-		ends[depths[r.From]]++
-	}
-	sorted, first := make([]Range, len(l.all)), make([]int32, len(l.all))
-	for d := 1; d < len(ends); d++ {
-		ends[d] += ends[d-1]
-	}
-	for _, r := range slices.Backward(l.all) {
-		at := &ends[depths[r.From]]
-		*at--
-		sorted[*at] = r
-	}
-	l.byDepth = make([]places, len(ends))
-	for d, from := range ends { // they are the starts now
-		to := len(sorted)
-		if d+1 < len(ends) {
-			to = ends[d+1]
+	sorted := slices.Clone(l.all)
+	slices.SortStableFunc(sorted, func(a, b Range) int { return cmp.Compare(depths[a.From], depths[b.From]) })
+	first := make([]int32, len(sorted))
+	l.byDepth = []placesAt{} // not nil
+	for from, to := 0, 0; from < len(sorted); from = to {
+		depth := depths[sorted[from].From]
+		for to < len(sorted) && depths[sorted[to].From] == depth {
+			to++
 		}
-		l.byDepth[d] = newPlaces(sorted[from:to], first[from:to])
+		l.byDepth = append(l.byDepth, placesAt{depth, newPlaces(sorted[from:to], first[from:to])})
 	}
+}
+
+// atDepth is the places of a list that has been split at a depth.
+func (l *list) atDepth(depth int32) places {
+	i, ok := slices.BinarySearchFunc(l.byDepth, depth, func(p placesAt, d int32) int { return cmp.Compare(p.depth, d) })
+	if !ok {
+		return places{}
+	}
+
+	return l.byDepth[i].places
 }
 
 // from is the index of the first place that starts at a token or behind it.
@@ -215,7 +223,7 @@ func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
 		l.split(depths)
 	}
 	for level := range levels + 1 {
-		if depth := int(depths[at.From]) + level; depth < len(l.byDepth) && s.within(n, l.byDepth[depth], at, isMatch) {
+		if s.within(n, l.atDepth(depths[at.From]+int32(level)), at, isMatch) {
 			return true
 		}
 	}
