@@ -29,6 +29,7 @@ func TestOf(t *testing.T) {
 		{"eng/common/cross/build.sh", "x\n", "vendored"},
 		{"revdep/problems.md", "x\n", "generated, documentation"},
 		{"src/revdep/a.py", "x\n", ""},
+		{"bin/composer.phar", "x\n", "vendored"},
 		{"App.Tests.iOS/Info.plist", "x\n", "test"},
 		{"minimal-examples/client/a.c", "x\n", "documentation"},
 		{"Sources/Runtime.content.generated.swift", "x\n", "generated"},

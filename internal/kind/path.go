@@ -63,6 +63,7 @@ func vendored(file string, text []byte) string {
 	lower := strings.ToLower(file)
 	name := path.Base(lower)
 	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") ||
+		strings.HasSuffix(name, ".phar") || // a program of PHP with all its libraries
 		strings.HasPrefix(lower, "eng/common/") { // of .NET's repositories, which arcade writes
 		return "its path is one of copies of other projects"
 	}
