@@ -102,7 +102,7 @@ func test(file string) string {
 		return why
 	}
 	for folder := range strings.SplitSeq(path.Dir(lower), "/") {
-		if strings.Contains(folder, ".tests.") ||
+		if strings.Contains(folder, ".tests.") || // App.Tests.iOS
 			slices.ContainsFunc(testEndings, func(end string) bool { return strings.HasSuffix(folder, end) }) {
 			return why
 		}
@@ -141,10 +141,10 @@ var sampleFolders = setOf(
 
 // documentation says what makes a file documentation: its ending, its folder, or go-enry's table.
 func documentation(file string) string {
-	if prose[strings.ToLower(path.Ext(file))] {
+	lower := strings.ToLower(file)
+	if prose[path.Ext(lower)] {
 		return "its ending is one of texts for people"
 	}
-	lower := strings.ToLower(file)
 	if isIn(lower, sampleFolders) || strings.Contains(lower, "-examples/") {
 		return "its path is one of documentation"
 	}

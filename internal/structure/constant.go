@@ -63,6 +63,7 @@ type word struct {
 	users            []*word // names that it is assigned to
 }
 
+// noWord is that of strings and numbers, and of what is beside the text. Nothing changes it.
 var noWord = &word{}
 
 // frame is what is known of the statement in a pair of brackets.

@@ -197,18 +197,18 @@ func (s *search) either(n *node, accept takes) {
 
 	taken := Range{From: -1}
 	for {
-		var first *[]candidate // each alternative's are in order
-		for k := range rest {
-			if r := &rest[k]; len(*r) > 0 && (first == nil ||
-				cmp.Or(cmp.Compare((*r)[0].from, (*first)[0].from), cmp.Compare((*r)[0].to, (*first)[0].to)) < 0) {
-				first = r
+		next := -1 // the alternative whose next place is the first; each one's are in order
+		for k, r := range rest {
+			if len(r) > 0 && (next < 0 ||
+				cmp.Or(cmp.Compare(r[0].from, rest[next][0].from), cmp.Compare(r[0].to, rest[next][0].to)) < 0) {
+				next = k
 			}
 		}
-		if first == nil {
+		if next < 0 {
 			return
 		}
-		c := (*first)[0]
-		*first = (*first)[1:]
+		c := rest[next][0]
+		rest[next] = rest[next][1:]
 		at := Range{int(c.from), int(c.to)}
 		if at == taken || !s.step(1) {
 			continue

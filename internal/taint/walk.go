@@ -105,6 +105,7 @@ func newWalker(text *syntax.Text, places Places, spend structure.Spend) *walker 
 	return w
 }
 
+// sorted is a sorted copy; slices.SortedFunc would copy it each time that it grows.
 func sorted(places []Place, compare func(a, b Place) int) []Place {
 	places = slices.Clone(places)
 	slices.SortFunc(places, compare)
