@@ -54,8 +54,28 @@ func generated(file string, text []byte) string {
 	if says && saysGenerated(head) {
 		return "its header says that it is generated"
 	}
+	if bundled(ext, head) {
+		return "its beginning is what a bundler writes"
+	}
 
 	return ""
+}
+
+// bundlers have what begins the files that they make of others: Rollup's and webpack's
+// wrappers for every kind of loader, and webpack's and esbuild's own loader.
+var bundlers = [][]byte{
+	[]byte("(function (global, factory) {"), []byte("(function webpackUniversalModuleDefinition("),
+	[]byte("/******/ (function(modules)"), []byte("/******/ (() => {"), []byte("var __defProp = Object.defineProperty;"),
+}
+
+// bundled says whether a script is made of others by a bundler.
+func bundled(ext string, head []byte) bool {
+	switch ext {
+	case ".js", ".mjs", ".cjs":
+		return slices.ContainsFunc(bundlers, func(begin []byte) bool { return bytes.Contains(head, begin) })
+	}
+
+	return false
 }
 
 // generatedFolders and generatedEndings are where files are that programs write, in

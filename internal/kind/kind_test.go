@@ -48,6 +48,10 @@ func TestOf(t *testing.T) {
 		{"db/.sqlx/query-0.json", "", "generated"},
 		{"Form.Designer.cs", "", "generated"},
 		{"poetry.lock", "", "generated"},
+		{"lib/Sortable.js", "/**!\n * MIT\n */\n(function (global, factory) {\n\ttypeof exports\n", "generated"},
+		{"lib/app.js", "/******/ (() => { // webpackBootstrap\n", "generated"},
+		{"lib/app.js", "(function (root, factory) {\n", ""}, // by hand
+		{"a.txt", "(function (global, factory) {\n", ""},
 
 		{"web/app.js", packed, "minified"},
 		{"web/app.css", licence + packed, "minified"},
@@ -63,6 +67,7 @@ func TestOf(t *testing.T) {
 		{"node_modules/a/index.js", "x\n", "generated, vendored"}, // go-enry has it generated
 		{"a/Vendor/b.c", "int x;\n", "vendored"},
 		{"third_party/x.py", "", "vendored"},
+		{"Sources/CCryptoBoringSSL/a.cc", "", "vendored"},
 		{"vendor", "x\n", ""}, // a file, not a folder
 		{"src/vendoring/a.go", "", ""},
 		{"static/jquery-3.7.1.js", licence + readable, "vendored"},
