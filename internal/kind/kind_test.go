@@ -68,6 +68,8 @@ func TestOf(t *testing.T) {
 		{"a/Vendor/b.c", "int x;\n", "vendored"},
 		{"third_party/x.py", "", "vendored"},
 		{"Sources/CCryptoBoringSSL/a.cc", "", "vendored"},
+		{"protos/google/api/backend.proto", "", "vendored"},
+		{"protos/shop/api/backend.proto", "", ""},
 		{"vendor", "x\n", ""}, // a file, not a folder
 		{"src/vendoring/a.go", "", ""},
 		{"static/jquery-3.7.1.js", licence + readable, "vendored"},

@@ -25,6 +25,9 @@ var vendorNames = setOf(
 	"install-sh", "cpplint.py", "dotnet-install.sh", "dotnet-install.ps1", "erlang.mk",
 )
 
+// googleFolders are where every project has its copies of Google's protos.
+var googleFolders = []string{"google/api/", "google/rpc/", "google/type/", "google/protobuf/"}
+
 // libraries are beginnings of names that files of well-known libraries have.
 var libraries = []string{
 	"jquery", "bootstrap", "modernizr", "html5shiv", "respond.", "angular", "react.", "react-dom", "vue.", "d3.",
@@ -65,7 +68,8 @@ func vendored(file string, text []byte) string {
 	name := path.Base(lower)
 	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") ||
 		strings.HasSuffix(name, ".phar") || // a program of PHP with all its libraries
-		strings.HasPrefix(lower, "eng/common/") { // of .NET's repositories, which arcade writes
+		strings.HasPrefix(lower, "eng/common/") || // of .NET's repositories, which arcade writes
+		strings.HasSuffix(name, ".proto") && slices.ContainsFunc(googleFolders, func(folder string) bool { return strings.Contains("/"+lower, "/"+folder) }) {
 		return "its path is one of copies of other projects"
 	}
 

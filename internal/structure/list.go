@@ -11,13 +11,15 @@ type list struct {
 	places
 	latest  []int32 // by index: the last end of the places up to it
 	tree    []int32 // a heap of the last ends below, for enclosing; its leaves are places
-	byDepth []placesAt
+	byDepth *byDepth
 }
 
-// placesAt is places with so many brackets around their starts.
-type placesAt struct {
-	depth int32
+// byDepth is the places of a list by the number of brackets around their starts. It has
+// only depths that occur, since a file may have many more brackets than places.
+type byDepth struct {
 	places
+	depths []int32 // ascending
+	starts []int32 // by index of depths: the first place, then the number of places
 }
 
 // places are some of a list.
@@ -49,30 +51,39 @@ func newPlaces(all []Range, first []int32) places {
 	return places{all, first}
 }
 
-// split has the places of a list by depth: only depths that occur, since a file may have
-// many more brackets than places.
-func (l *list) split(depths []int32) {
-	sorted := slices.Clone(l.all)
+// split puts the places of a list in order of their depths.
+func split(all []Range, depths []int32) *byDepth {
+	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Range) int { return cmp.Compare(depths[a.From], depths[b.From]) })
 	first := make([]int32, len(sorted))
-	l.byDepth = []placesAt{} // not nil
+	d := &byDepth{places: places{sorted, first}}
 	for from, to := 0, 0; from < len(sorted); from = to {
 		depth := depths[sorted[from].From]
 		for to < len(sorted) && depths[sorted[to].From] == depth {
 			to++
 		}
-		l.byDepth = append(l.byDepth, placesAt{depth, newPlaces(sorted[from:to], first[from:to])})
+		newPlaces(sorted[from:to], first[from:to])
+		d.depths, d.starts = append(d.depths, depth), append(d.starts, int32(from))
 	}
+	d.starts = append(d.starts, int32(len(sorted)))
+
+	return d
 }
 
-// atDepth is the places of a list that has been split at a depth.
-func (l *list) atDepth(depth int32) places {
-	i, ok := slices.BinarySearchFunc(l.byDepth, depth, func(p placesAt, d int32) int { return cmp.Compare(p.depth, d) })
-	if !ok {
+// at is the places at a depth.
+func (d *byDepth) at(depth int32) places {
+	if len(d.depths) == 0 {
 		return places{}
 	}
+	i, ok := int(depth-d.depths[0]), true // where no depth is missing
+	if i < 0 || i >= len(d.depths) || d.depths[i] != depth {
+		if i, ok = slices.BinarySearch(d.depths, depth); !ok {
+			return places{}
+		}
+	}
+	from, to := d.starts[i], d.starts[i+1]
 
-	return l.byDepth[i].places
+	return places{d.all[from:to], d.first[from:to]}
 }
 
 // from is the index of the first place that starts at a token or behind it.
@@ -220,10 +231,10 @@ func (s *search) contains(n *node, at Range, direct, isMatch bool) bool {
 		levels = 1
 	}
 	if l.byDepth == nil {
-		l.split(depths)
+		l.byDepth = split(l.all, depths)
 	}
 	for level := range levels + 1 {
-		if s.within(n, l.atDepth(depths[at.From]+int32(level)), at, isMatch) {
+		if s.within(n, l.byDepth.at(depths[at.From]+int32(level)), at, isMatch) {
 			return true
 		}
 	}
