@@ -68,6 +68,7 @@ func TestOf(t *testing.T) {
 		{"a/Vendor/b.c", "int x;\n", "vendored"},
 		{"third_party/x.py", "", "vendored"},
 		{"Sources/CCryptoBoringSSL/a.cc", "", "vendored"},
+		{"sorbet/rbi/gems/actionpack@8.0.2.rbi", "", "vendored"},
 		{"protos/google/api/backend.proto", "", "vendored"},
 		{"protos/shop/api/backend.proto", "", ""},
 		{"vendor", "x\n", ""}, // a file, not a folder

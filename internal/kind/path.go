@@ -68,6 +68,7 @@ func vendored(file string, text []byte) string {
 	name := path.Base(lower)
 	if isIn(lower, vendorFolders) || vendorNames[name] || strings.HasPrefix(lower, "gradle/wrapper/") ||
 		strings.HasSuffix(name, ".phar") || // a program of PHP with all its libraries
+		strings.HasPrefix(lower, "sorbet/rbi/gems/") || // signatures of other gems
 		strings.HasPrefix(lower, "eng/common/") || // of .NET's repositories, which arcade writes
 		strings.HasSuffix(name, ".proto") && slices.ContainsFunc(googleFolders, func(folder string) bool { return strings.Contains("/"+lower, "/"+folder) }) {
 		return "its path is one of copies of other projects"
