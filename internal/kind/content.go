@@ -61,21 +61,42 @@ func generated(file string, text []byte) string {
 	return ""
 }
 
-// bundlers have what begins the files that they make of others: Rollup's and webpack's
+// bundlers have what the files begin with that they make of others: Rollup's and webpack's
 // wrappers for every kind of loader, and webpack's and esbuild's own loader.
 var bundlers = [][]byte{
 	[]byte("(function (global, factory) {"), []byte("(function webpackUniversalModuleDefinition("),
 	[]byte("/******/ (function(modules)"), []byte("/******/ (() => {"), []byte("var __defProp = Object.defineProperty;"),
 }
 
-// bundled says whether a script is made of others by a bundler.
+// bundled says whether a script is made of others by a bundler: its first code, behind
+// comments, says so.
 func bundled(ext string, head []byte) bool {
 	switch ext {
 	case ".js", ".mjs", ".cjs":
-		return slices.ContainsFunc(bundlers, func(begin []byte) bool { return bytes.Contains(head, begin) })
+	default:
+		return false
 	}
 
-	return false
+	for {
+		head = bytes.TrimPrefix(bytes.TrimSpace(head), []byte(`"use strict";`))
+		head = bytes.TrimSpace(head)
+		if slices.ContainsFunc(bundlers, func(begin []byte) bool { return bytes.HasPrefix(head, begin) }) {
+			return true
+		}
+
+		end := "\n"
+		switch {
+		case bytes.HasPrefix(head, []byte("/*")):
+			end = "*/"
+		case !bytes.HasPrefix(head, []byte("//")):
+			return false
+		}
+		_, rest, ok := bytes.Cut(head[2:], []byte(end))
+		if !ok {
+			return false
+		}
+		head = rest
+	}
 }
 
 // generatedFolders and generatedEndings are where files are that programs write, in

@@ -50,7 +50,10 @@ func TestOf(t *testing.T) {
 		{"poetry.lock", "", "generated"},
 		{"lib/Sortable.js", "/**!\n * MIT\n */\n(function (global, factory) {\n\ttypeof exports\n", "generated"},
 		{"lib/app.js", "/******/ (() => { // webpackBootstrap\n", "generated"},
+		{"lib/app.js", "// one\n/* two */ \"use strict\";\nvar __defProp = Object.defineProperty;\n", "generated"},
 		{"lib/app.js", "(function (root, factory) {\n", ""}, // by hand
+		{"lib/app.js", "// as in (function (global, factory) {\nx();\n", ""},
+		{"lib/app.js", "/* (function (global, factory) {", ""},
 		{"a.txt", "(function (global, factory) {\n", ""},
 
 		{"web/app.js", packed, "minified"},

@@ -15,7 +15,7 @@ var vendorFolders = setOf(
 	"node_modules", "bower_components", "jspm_packages", "vendor", "vendors", "_vendor", "third_party", "third-party",
 	"thirdparty", "3rdparty", "3rd_party", "3rd-party", "extern", "externals", "deps", "godeps", "_workspace", "carthage",
 	"site-packages", "dist-packages", ".venv", "venv", ".yarn", "dist", "ace-builds", "mathjax", "flow-typed",
-	"googletest", "boringssl", "cboringssl", "ccryptoboringssl", "cnioboringssl", "embeddedlibraries",
+	"boringssl", "cboringssl", "ccryptoboringssl", "cnioboringssl", "embeddedlibraries",
 )
 
 // vendorNames are files that tools copy into a repository, in lower case.
