@@ -26,7 +26,12 @@ var vendorNames = setOf(
 )
 
 // googleFolders are where every project has its copies of Google's protos.
-var googleFolders = []string{"google/api/", "google/rpc/", "google/type/", "google/protobuf/"}
+var googleFolders = []string{"/google/api/", "/google/rpc/", "/google/type/", "/google/protobuf/"}
+
+// isGoogles says whether a path in lower case, behind a slash, has one of these folders.
+func isGoogles(lower string) bool {
+	return slices.ContainsFunc(googleFolders, func(folder string) bool { return strings.Contains(lower, folder) })
+}
 
 // libraries are beginnings of names that files of well-known libraries have.
 var libraries = []string{
@@ -70,7 +75,7 @@ func vendored(file string, text []byte) string {
 		strings.HasSuffix(name, ".phar") || // a program of PHP with all its libraries
 		strings.HasPrefix(lower, "sorbet/rbi/gems/") || // signatures of other gems
 		strings.HasPrefix(lower, "eng/common/") || // of .NET's repositories, which arcade writes
-		strings.HasSuffix(name, ".proto") && slices.ContainsFunc(googleFolders, func(folder string) bool { return strings.Contains("/"+lower, "/"+folder) }) {
+		strings.HasSuffix(name, ".proto") && isGoogles("/"+lower) {
 		return "its path is one of copies of other projects"
 	}
 

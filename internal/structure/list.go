@@ -75,11 +75,13 @@ func (d *byDepth) at(depth int32) places {
 	if len(d.depths) == 0 {
 		return places{}
 	}
-	i, ok := int(depth-d.depths[0]), true // where no depth is missing
+	i := int(depth - d.depths[0]) // where no depth is missing
 	if i < 0 || i >= len(d.depths) || d.depths[i] != depth {
-		if i, ok = slices.BinarySearch(d.depths, depth); !ok {
+		at, ok := slices.BinarySearch(d.depths, depth)
+		if !ok {
 			return places{}
 		}
+		i = at
 	}
 	from, to := d.starts[i], d.starts[i+1]
 
