@@ -149,7 +149,13 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	require.True(t, answers(idle[0]), "the first is used again")
 	assert.True(t, e.serves("127.0.0.6"), "another address is served")
 	assert.True(t, e.serves("127.0.0.5"), "and one that has as many as it may")
-	assert.False(t, answers(idle[1]), "the one that was idle for longest has ended")
+	ended := 0 // not surely the second: a server may note late that it answered
+	for _, c := range idle[1:each] {
+		if !answers(c) {
+			ended++
+		}
+	}
+	assert.Equal(t, 1, ended, "one of those that were idle for longest has ended")
 	assert.True(t, answers(idle[0]))
 }
 
