@@ -78,23 +78,23 @@ func bundled(ext string, head []byte) bool {
 	}
 
 	for {
-		head = bytes.TrimPrefix(bytes.TrimSpace(head), []byte(`"use strict";`))
 		head = bytes.TrimSpace(head)
 		if slices.ContainsFunc(bundlers, func(begin []byte) bool { return bytes.HasPrefix(head, begin) }) {
 			return true
 		}
 
-		end := "\n"
+		end := ""
 		switch {
 		case bytes.HasPrefix(head, []byte("/*")):
 			end = "*/"
-		case !bytes.HasPrefix(head, []byte("//")):
+		case bytes.HasPrefix(head, []byte("//")):
+			end = "\n"
+		case bytes.HasPrefix(head, []byte(`"use strict"`)):
+			end = ";"
+		default:
 			return false
 		}
-		_, rest, ok := bytes.Cut(head[2:], []byte(end))
-		if !ok {
-			return false
-		}
+		_, rest, _ := bytes.Cut(head[2:], []byte(end))
 		head = rest
 	}
 }

@@ -29,7 +29,8 @@ type places struct {
 }
 
 func newList(all []Range) *list {
-	l := &list{places: newPlaces(all, make([]int32, len(all))), latest: make([]int32, len(all))}
+	l := &list{places: places{all, make([]int32, len(all))}, latest: make([]int32, len(all))}
+	firstEnds(all, l.first)
 	for i, r := range all {
 		l.latest[i] = int32(r.To)
 		if i > 0 {
@@ -40,15 +41,14 @@ func newList(all []Range) *list {
 	return l
 }
 
-func newPlaces(all []Range, first []int32) places {
+// firstEnds puts down the first end of places from each of them on.
+func firstEnds(all []Range, first []int32) {
 	for i := len(all) - 1; i >= 0; i-- {
 		first[i] = int32(all[i].To)
 		if i+1 < len(all) {
 			first[i] = min(first[i], first[i+1])
 		}
 	}
-
-	return places{all, first}
 }
 
 // split puts the places of a list in order of their depths.
@@ -62,7 +62,7 @@ func split(all []Range, depths []int32) *byDepth {
 		for to < len(sorted) && depths[sorted[to].From] == depth {
 			to++
 		}
-		newPlaces(sorted[from:to], first[from:to])
+		firstEnds(sorted[from:to], first[from:to])
 		d.depths, d.starts = append(d.depths, depth), append(d.starts, int32(from))
 	}
 	d.starts = append(d.starts, int32(len(sorted)))
